@@ -88,11 +88,19 @@ def _sentence(error: exceptions.APIException) -> str:
 
 def _fields(detail: Any) -> list[tuple[str, str]]:
     if isinstance(detail, dict):
-        return [
-            (name, " ".join(map(str, message)) if isinstance(message, list) else str(message))
-            for name, message in detail.items()
-        ]
+        return [(name, " ".join(_messages(message))) for name, message in detail.items()]
     return [("body", str(message)) for message in detail]
+
+
+def _messages(detail: Any) -> list[str]:
+    """Return the messages of a field; those of an element of a list begin with its place, as `[2]`."""
+    if isinstance(detail, dict):
+        return [
+            f"[{place}] {message}" if isinstance(place, int) else f"{place}: {message}"
+            for place, inner in detail.items()
+            for message in _messages(inner)
+        ]
+    return [text for inner in detail for text in _messages(inner)] if isinstance(detail, list) else [str(detail)]
 
 
 def _more(error: exceptions.APIException) -> dict[str, Any]:

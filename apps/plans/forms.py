@@ -6,7 +6,7 @@ from django import forms
 
 from apps.core.forms import SiteForm
 from apps.labs.models import Lab
-from apps.plans.plan_request import PlanRequest, find_preset, make_points
+from apps.plans.plan_request import PlanRequest, find_preset, make_points, refuse_values
 from apps.plans.presets import PRESETS
 from apps.plans.published_procedure import find_procedures, repeat
 from apps.runs.forms import offered_targets
@@ -16,6 +16,11 @@ from apps.studies.plans.problems import PlanError
 from apps.studies.plans.stopping_rule import MOST_ROUNDS
 
 REPORT = "report-"  # before the id of a report's plan
+# The field of the form that a field of the plan's points was made from.
+FIELD_OF_POINT = {
+    "file_size": "file_sizes", "ram_multiple": "file_sizes", "block_size": "block_sizes", "iodepth": "iodepths",
+    "threads": "numjobs", "numjobs": "numjobs", "rw": "patterns",
+}  # fmt: skip
 ORDERS = [
     ("interleaved", "interleaved: a disturbance hits every target and not only one"),
     ("randomized", "randomized, by a stored seed"),
@@ -106,6 +111,7 @@ class NewPlanForm(SiteForm):
         guards = [{"kind": kind, **({"factor": 2} if KINDS[kind].parameters else {})} for kind in typed["guards"]]
         report, notes = self.procedures.get(typed["preset"]), typed["notes"]
         if report:
+            refuse_values(typed, "a report's procedure")
             procedure = repeat(report, is_scaled=typed["is_scaled"])
             points, notes = procedure.points, "\n".join(filter(None, [notes, *procedure.remarks]))
         else:
@@ -118,7 +124,8 @@ class NewPlanForm(SiteForm):
 
     def place_error(self, error: PlanError) -> None:
         """Put an error on the field that it is about, or at the top of the form."""
-        if error.field in self.fields:
-            self.add_error(error.field, f"Found {error.found!r}, expected {error.expected}.")
+        name = FIELD_OF_POINT.get(error.field.rpartition(".")[2], error.field)
+        if name in self.fields:
+            self.add_error(name, f"Found {error.found!r}, expected {error.expected}.")
         else:
             self.add_error(None, f"{error}.")

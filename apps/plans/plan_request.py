@@ -1,6 +1,6 @@
 """A plan as somebody asks for it: a preset with its values, and the targets it runs on. From the form and from REST."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from apps.studies.models import Plan, Study
 from apps.studies.plans.problems import PlanError
 from apps.studies.plans.schema import MOST_POINTS
 
+LISTS = ("file_sizes", "patterns", "block_sizes", "iodepths", "numjobs")
 READERS: dict[str, Callable[[str], Sequence[Any]]] = {
     "block_sizes": parse_sizes, "iodepths": parse_numbers, "numjobs": parse_numbers,
 }  # fmt: skip
@@ -62,8 +63,10 @@ def make_points(preset: Preset, typed: Mapping[str, Any]) -> list[PlanPointData]
         typed: `file_sizes`, `runtime` (seconds), `block_sizes`, `iodepths`, `numjobs`, `patterns`.
 
     Raises:
-        PlanError: A value does not fit.
+        PlanError: A value does not fit, or is none of the preset's: it would look as if it had been applied.
     """
+    taken = {"file_sizes", *preset.options, *(["runtime"] if preset.runtime else [])}
+    refuse_values(typed, f"the procedure {preset.title}", taken)
     lists: dict[str, Any] = {
         name: _read(name, str(typed.get(name) or usual), READERS[name])
         for name, usual in preset.options.items()
@@ -77,6 +80,13 @@ def make_points(preset: Preset, typed: Mapping[str, Any]) -> list[PlanPointData]
     if not 1 <= len(points) <= MOST_POINTS:
         raise PlanError("file_sizes", f"{len(points)} combinations", f"1 to {MOST_POINTS} of them: fewer values")
     return points
+
+
+def refuse_values(typed: Mapping[str, Any], procedure: str, taken: Collection[str] = ()) -> None:
+    """Raise `PlanError` for the first value that was typed and that the procedure does not take."""
+    for name in (*LISTS, "runtime"):
+        if typed.get(name) and name not in taken:
+            raise PlanError(name, typed[name], f"nothing: {procedure} has its own")
 
 
 def _read(name: str, text: str, read: Callable[[str], Sequence[Any]]) -> Sequence[Any]:

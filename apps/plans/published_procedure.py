@@ -13,7 +13,7 @@ from typing import Any
 from apps.core.units import size as size_words
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
-from apps.plans.presets.preset import PlanPointData, make_point, slug
+from apps.plans.presets.preset import PlanPointData, make_point, slug, words_of
 from apps.plans.value_lists import FileSize
 from apps.runs.workload import SYNC, WorkloadError, checked
 from apps.studies.models import Plan, PlanPoint
@@ -69,14 +69,18 @@ def repeat(plan: Plan, *, is_scaled: bool) -> ReportProcedure:
     remarks = [f"Repeats {plan.study}: {plan.title}, with fio in place of {_tools(plan)}, through the page cache."]
     if is_scaled and ram:
         remarks.append(f"File sizes are the same multiples of RAM as on the report's machine with {size_words(ram)}.")
+    elif is_scaled:
+        remarks.append("File sizes are in bytes: the RAM of the report's machine is not known.")
     points = []
     with _published_labs():
         study_runs = runs_of(plan.study)
     for entry in report_points(plan, study_runs):
         block = entry.point.block_size or USUAL_BLOCK.get(entry.point.tool, BLOCK)
         file_size = _file_size(entry.point, ram if is_scaled else None)
+        was_scaled = file_size.ram_multiple is not None and entry.point.ram_multiple is None
+        label = f"{entry.label} at {words_of(file_size)}" if was_scaled else entry.label
         point = make_point(
-            entry.label, entry.operation, file_size, block, numjobs=entry.point.threads or 1, direct=False,
+            label, entry.operation, file_size, block, numjobs=entry.point.threads or 1, direct=False,
             sync="none" if entry.sync in AT_END else entry.sync, end_fsync=entry.sync in AT_END,
         )  # fmt: skip
         if problem := _find_problem(point):

@@ -160,6 +160,8 @@ def resume_plan(plan: Plan, *, actor: str) -> Execution:
 def cancel_plan(plan: Plan, *, actor: str) -> Execution:
     """End a plan: nothing more is started, and its queued and running runs are cancelled. What was measured stays.
 
+    The steps of the cancelled runs have not failed: they are made again when the plan is started again.
+
     Raises:
         ExecutionError: It neither runs nor is paused.
     """
@@ -169,7 +171,9 @@ def cancel_plan(plan: Plan, *, actor: str) -> Execution:
     execution.save(update_fields=["state", "reason", "ended_at"])
     execution.waits.all().delete()
     record_act(plan, "plan cancelled", actor)
-    for run in open_runs(plan):
+    runs = list(open_runs(plan))
+    PlannedRun.objects.filter(run__in=runs).update(is_retried=True)
+    for run in runs:
         cancel_run(run, actor)
     return execution
 
@@ -197,12 +201,17 @@ def retry_failed(
 ) -> int:
     """Make the failed steps of a plan, or of one cell, again; return how many.
 
-    A plan that is done runs again. Raises `ExecutionError` where nothing has failed or the plan was never started.
+    A plan that is done runs again.
+
+    Raises:
+        ExecutionError: Nothing has failed, or the plan was never started or is cancelled, so that nothing would be made.
     """
     _lock(plan)
     execution = execution_of(plan)
     if execution is None:
         raise ExecutionError("The plan was not started yet.")
+    if execution.state == ExecutionState.CANCELLED:
+        raise ExecutionError("The plan is cancelled: start it again first.")
     failed = [planned for planned in _newest_of_steps(plan, row, point) if _has_failed(planned)]
     if not failed:
         raise ExecutionError("No step has failed.")

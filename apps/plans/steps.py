@@ -11,6 +11,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from apps.core.quantities import written
 from apps.inventory.topology.stack import StackError, stack_of
 from apps.plans.guards import check_after, check_before, find_obstacle, is_lasting
 from apps.plans.guards.evidence import ArrayReport, GuardEvidence, RunReport, StepFacts
@@ -160,6 +161,7 @@ def _pause_after_failures(execution: Execution, plan: Plan, host_id: int) -> boo
     if len(newest) < most or any(planned.run.state == "finished" and not planned.failed_guard for planned in newest):
         return False
     run, words = newest[0].run, newest[0].failed_guard or newest[0].run.problem
+    words = written(words)  # read as it is on pages, in REST and in the audit trail
     reason = f"The last {most} runs on {run.host} do not count. The newest is run {run.pk}: {words}"
     reason = f"{reason.rstrip('.')[:400]}. Look there, then retry what failed and resume."
     pause_plan(plan, actor=f"{BY_PLAN} {plan.title}", reason=reason)

@@ -12,7 +12,8 @@ from apps.core.quantities import parse_size
 
 RATIOS = frozenset([2**power for power in range(1, 31)] + [10**power for power in range(1, 10)])
 MOST_VALUES = 60  # columns that a plan may have
-TIMES_RAM = re.compile(r"(\d+(?:\.\d+)?)\s*[x×*]\s*(?:RAM)?", re.IGNORECASE)
+TIMES_RAM = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*[x×*]\s*(?:RAM)?", re.IGNORECASE)
+PERCENT_OF_RAM = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*%\s*(?:of\s+)?(?:RAM)?", re.IGNORECASE)
 RANGE = re.compile(r"\s*\.\.\s*|\s*…\s*")
 
 
@@ -56,8 +57,7 @@ def parse_file_sizes(text: str) -> list[FileSize]:
 def _multiples(text: str) -> list[float]:
     values = []
     for part in _parts(text):
-        percent = re.fullmatch(r"(\d+(?:\.\d+)?)\s*%\s*(?:of\s+)?(?:RAM)?", part, re.IGNORECASE)
-        times = TIMES_RAM.fullmatch(part)
+        percent, times = PERCENT_OF_RAM.fullmatch(part), TIMES_RAM.fullmatch(part)
         if percent:
             values.append(float(percent[1]) / 100)
         elif times:
@@ -116,7 +116,7 @@ def _parts(text: str) -> list[str]:
 
 
 def _whole(text: str) -> int:
-    if not re.fullmatch(r"\d{1,9}", text):
+    if not re.fullmatch(r"[0-9]{1,9}", text):
         raise ValueListError(text, "a whole number")
     return int(text)
 

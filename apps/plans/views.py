@@ -78,13 +78,17 @@ def plan(request: LabRequest, pk: int) -> HttpResponse:
 
 
 def _live_part(request: LabRequest, found: Plan, may_edit: bool) -> str:
-    """Return the live part; a hundred readers of one plan share a rendering of the same second."""
-    key = f"plan-live:{found.pk}:{may_edit}:{get_language()}:{base()}"
-    text: str | None = cache.get(key)
+    """Return the live part; a hundred readers of one plan share a rendering of the same second.
+
+    Who may edit gets forms with the token of the own browser against forged requests: those are shared with nobody.
+    """
+    key = f"plan-live:{found.pk}:{get_language()}:{base()}"
+    text: str | None = None if may_edit else cache.get(key)
     if text is None:
         context = {"page": ExecutionPage(found), "plan": found, "may_edit": may_edit}
         text = render(request, "plans/_live.html", context).content.decode()
-        cache.set(key, text, FRESH_S)
+        if not may_edit:
+            cache.set(key, text, FRESH_S)
     return text
 
 
@@ -105,7 +109,7 @@ def act(request: LabRequest, pk: int, act: str) -> HttpResponse:
 def _do(request: LabRequest, found: Plan, act: str) -> str:
     actor, typed = str(request.user), request.POST
     if act == "start":
-        services.start_plan(found, actor=actor, retries=_number(typed, "retries", 0))
+        services.start_plan(found, actor=actor, retries=_number(typed, "retries", "Retries of a failed step"))
         return f"{found} is started."
     if act == "pause":
         services.pause_plan(found, actor=actor)
@@ -116,14 +120,18 @@ def _do(request: LabRequest, found: Plan, act: str) -> str:
     if act == "retry":
         count = services.retry_failed(found, actor=actor)
         return f"{count} failed step{'' if count == 1 else 's'} of {found} will be made again."
-    number = _number(typed, "repetitions", 0)
+    number = _number(typed, "repetitions", "More rounds")
     services.add_repetitions(found, number, actor=actor)
     return f"{number} more round{'' if number == 1 else 's'} of every cell."
 
 
-def _number(typed: Any, name: str, default: int) -> int:
-    value = whole_number(typed.get(name, ""))
-    return default if value is None else value
+def _number(typed: Any, name: str, label: str) -> int:
+    """Return a typed number, 0 where none was typed. Raises `ExecutionError` for anything else."""
+    text = typed.get(name, "").strip() or "0"
+    value = whole_number(text)
+    if value is None:
+        raise ExecutionError(f"{label}: found {text[:40]!r}, expected a whole number.")
+    return value
 
 
 @member_required(Role.ENGINEER)

@@ -156,6 +156,21 @@ def test_failed_steps_are_retried_on_request_and_the_plan_runs_again(write_plan:
         services.retry_failed(plan, actor="eve")
 
 
+def test_a_cancelled_plan_goes_on_with_what_is_missing_when_it_is_started_again(write_plan: WritePlan) -> None:
+    plan = write_plan(stopping={"kind": "fixed", "rounds": 1})
+    start(plan)
+    end(Run.objects.open().filter(host__name="alpha").get())
+    under_way = steps_of(Run.objects.open())
+    assert under_way
+    services.cancel_plan(plan, actor="eve")
+    assert "failed" not in states(plan).values(), "nobody let them fail"
+    services.start_plan(plan, actor="eve")
+    advance_all(plan)
+    assert sorted(steps_of(Run.objects.open())) == sorted(under_way), "as the page says before it cancels"
+    drain(plan)
+    assert set(states(plan).values()) == {"done"}
+
+
 def test_after_three_failures_on_a_host_the_plan_waits_for_somebody(write_plan: WritePlan) -> None:
     plan = write_plan(stopping={"kind": "fixed", "rounds": 5})
     start(plan)
@@ -176,7 +191,7 @@ def test_a_host_that_is_never_idle_stops_the_plan_and_its_values_do_not_count(wr
         end(Run.objects.open().filter(host__name="alpha").get(), facts={"load_before": 6.9})
     execution = Execution.objects.get()
     assert execution.state == "paused"
-    assert "guard idle: load before 6.9" in execution.reason
+    assert "guard idle: load before 6.90 (limits: load 0.5, 1.00\u00a0MB/s)" in execution.reason
     cell = next(entry for row in ExecutionPage(plan).rows for entry in row.cells if entry.cell.runs)
     assert cell.value is None
     assert cell.problem.startswith("guard idle: load before 6.9")

@@ -14,7 +14,7 @@ from apps.runs.models import Run
 from apps.runs.states import State
 from apps.studies.models import Plan, PlannedRun, Study
 from tests.conftest import Cast
-from tests.plans.conftest import GIB, HOSTS, advance_all, end
+from tests.plans.conftest import GIB, HOSTS, advance_all, end, end_all
 
 SignIn = Callable[[str], Client]
 WritePlan = Callable[..., Plan]
@@ -68,6 +68,10 @@ def test_a_plan_of_own_values_has_every_combination(sign_in: SignIn) -> None:
         ({"file_sizes": "4 GB"}, "expected a size such as 4k"),
         ({"preset": "matrix", "patterns": "trim"}, "expected some of read"),
         ({"preset": "matrix", "iodepths": "1,2,3..60", "block_sizes": "4k..1m"}, "fewer values"),
+        ({"preset": "matrix", "block_sizes": "4"}, "Found 4, expected"),
+        ({"preset": "matrix", "iodepths": "0"}, "Found 0, expected"),
+        ({"preset": "quick-check", "block_sizes": "8k"}, "Found &#x27;8k&#x27;, expected nothing"),
+        ({"guards": ["nonsense"]}, "Select a valid choice"),
         ({"targets": []}, "This field is required"),
         ({"title": ""}, "This field is required"),
     ],
@@ -107,6 +111,74 @@ def test_htmx_gets_the_live_part_alone(write_plan: WritePlan, sign_in: SignIn) -
     assert "<html" not in text
     for button in (">Start<", "Cancel…", ">skip<"):
         assert button not in text, "a viewer reads"
+
+
+def test_live_part_has_the_token_of_the_own_browser(
+    write_plan: WritePlan, sign_in: SignIn, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("apps.plans.views.FRESH_S", 60)
+    address = f"/plans/{write_plan().pk}/"
+    sign_in("engineer").get(address, headers={"HX-Request": "true"})
+    other = Client(enforce_csrf_checks=True)
+    other.force_login(cast.owner, backend="allauth.account.auth_backends.AuthenticationBackend")
+    text = other.get(address, headers={"HX-Request": "true"}).content.decode()
+    token = text.split('name="csrfmiddlewaretoken" value="')[1].split('"')[0]
+    answer = other.post(f"{address}start/", {"csrfmiddlewaretoken": token, "retries": "0"})
+    assert answer.status_code == 302, "the form of the live part is refused"
+    assert Execution.objects.get().state == "running"
+
+
+def test_a_plan_that_has_all_its_runs_is_not_started_again(write_plan: WritePlan, sign_in: SignIn) -> None:
+    plan = write_plan()
+    address, client = f"/plans/{plan.pk}/", sign_in("engineer")
+    services.start_plan(plan, actor="eve")
+    advance_all(plan)
+    while end_all(value=2e8):
+        advance_all(plan)
+    assert Execution.objects.get().state == "done"
+    text = client.get(address).content.decode()
+    assert "Start again" not in text, "nothing would be measured"
+    assert "More rounds" in text
+
+
+def test_what_is_typed_beside_a_button_is_a_number(write_plan: WritePlan, sign_in: SignIn) -> None:
+    client, address = sign_in("engineer"), f"/plans/{write_plan().pk}/"
+    text = client.post(f"{address}start/", {"retries": "many"}, follow=True).content.decode()
+    assert "Retries of a failed step: found &#x27;many&#x27;, expected a whole number." in text
+    assert not Execution.objects.exists()
+
+
+def test_a_cell_that_is_skipped_after_it_ran_is_not_said_to_have_never_run(
+    write_plan: WritePlan, sign_in: SignIn
+) -> None:
+    plan = write_plan()
+    services.start_plan(plan, actor="eve")
+    advance_all(plan)
+    run = Run.objects.open().first()
+    end(run, value=2e8)
+    planned = PlannedRun.objects.get(run=run)
+    services.skip_cell(plan, planned.row, planned.point, actor="eve", reason="Enough of it.")
+    text = sign_in("viewer").get(f"/plans/{plan.pk}/").content.decode()
+    cell = text.split(f'id="cell-{planned.row_id}-{planned.point_id}"')[1].split("</td>")[0]
+    assert "skipped" in cell
+    assert "not run" not in cell
+
+
+@pytest.mark.parametrize(("base", "limit"), [("1000", "1.00\u00a0MB/s"), ("1024", "977\u00a0KiB/s")])
+def test_figures_of_guards_are_in_the_units_of_the_reader(
+    write_plan: WritePlan, sign_in: SignIn, base: str, limit: str
+) -> None:
+    plan = write_plan(guards=[{"kind": "idle"}])
+    services.start_plan(plan, actor="eve")
+    advance_all(plan)
+    run = Run.objects.open().first()
+    end(run, facts={"load_before": 6.9})
+    client = sign_in("viewer")
+    client.cookies["spindle_base"] = base
+    for address in (f"/plans/{plan.pk}/", f"/runs/{run.pk}/", f"/api/v1/plans/{plan.pk}/"):
+        text = client.get(address).content.decode()
+        assert "⟦" not in text, address
+        assert "api" in address or limit in text, address
 
 
 def test_every_button_does_what_it_says(write_plan: WritePlan, sign_in: SignIn) -> None:

@@ -51,6 +51,21 @@ def test_sizes_are_those_of_the_report_or_the_same_multiples_of_ram() -> None:
     assert [point["file_size"] for point in in_bytes[::2]] == [n * MIB for n in (100, 500, 1000, 2000, 4000, 8000)]
     scaled = repeat(plan, is_scaled=True).points
     assert [point["ram_multiple"] for point in scaled[::2]] == [0.05, 0.24, 0.49, 0.98, 1.95, 3.91]
+    labels = [point["label"] for point in scaled[::2]]
+    assert labels[0].startswith("write 100 MB at 0.05"), "the column is not of 100 MB files"
+    assert [point["name"] for point in scaled] == [point["name"] for point in in_bytes], (
+        "they stand beside the report's"
+    )
+
+
+def test_a_machine_of_unknown_ram_has_no_multiples_and_the_plan_says_so() -> None:
+    plan = next(
+        plan for plan in find_procedures() if not any(row.host and row.host.ram_bytes for row in plan.rows.all())
+    )
+    procedure = repeat(plan, is_scaled=True)
+    assert "File sizes are in bytes: the RAM of the report's machine is not known." in procedure.remarks
+    assert not any("multiples" in remark for remark in procedure.remarks)
+    assert procedure.points == repeat(plan, is_scaled=False).points
 
 
 def test_what_fio_has_not_is_named() -> None:

@@ -63,6 +63,13 @@ def test_a_plan_is_made_and_run_by_a_script(script: Scripts) -> None:
         ({"study": "nowhere"}, 400, "study"),
         ({"preset": None, "repeats": 10**9}, 400, "preset"),
         ({"order": "any"}, 400, "plan.order"),
+        ({"stopping": {"kind": ["fixed"]}}, 400, "stopping.kind"),
+        ({"guards": [{"kind": {}}]}, 400, "plan.guards[0].kind"),
+        ({"iodepth": "1"}, 400, "found iodepth="),
+        ({"block_sizes": "4k"}, 400, "block_sizes"),
+        ({"runtime": 5, "preset": "sync-trio", "iodepths": "4"}, 400, "expected nothing: the procedure Sync trio"),
+        ({"file_sizes": "9" * 400 + "x"}, 400, "file_sizes"),
+        ({"targets": [1, "x"]}, 400, "targets: [1] A valid integer is required."),
     ],
 )
 @pytest.mark.usefixtures("study")
@@ -88,6 +95,16 @@ def test_a_read_token_and_another_lab_start_nothing(script: Scripts, write_plan:
     plan = write_plan()
     assert script("read")("POST", f"plans/{plan.pk}/start/", {}).status_code == 403
     assert not Execution.objects.exists()
+
+
+def test_nothing_is_retried_of_a_cancelled_plan(script: Scripts, write_plan: WritePlan) -> None:
+    plan = write_plan()
+    services.start_plan(plan, actor="eve")
+    advance_all(plan)
+    end(Run.objects.open().first(), State.FAILED)
+    services.cancel_plan(plan, actor="eve")
+    answer = script("run")("POST", f"plans/{plan.pk}/retry/", {})
+    assert (answer.status_code, "start it again" in answer.json()["detail"]) == (409, True)
 
 
 def test_points_of_ones_own(script: Scripts, study: Study) -> None:

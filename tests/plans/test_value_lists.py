@@ -51,6 +51,7 @@ def test_file_sizes(text: str, values: list[FileSize]) -> None:
     [
         (parse_numbers, ""), (parse_numbers, "1 2"), (parse_numbers, "8..2"), (parse_numbers, "1..2..3"),
         (parse_numbers, "0..8"), (parse_numbers, "-1"), (parse_numbers, "1,2..1000000"[:8] + "x"),
+        (parse_numbers, "٣"), (parse_file_sizes, "٢x"), (parse_file_sizes, "9" * 400 + "x"),
         (parse_sizes, "4 GB"), (parse_sizes, "much"), (parse_file_sizes, "1g RAM"), (parse_file_sizes, "2x, 4g"),
     ],
 )  # fmt: skip

@@ -87,6 +87,7 @@ def test_the_runs_page_has_a_heat_map_of_each_operation(stored: Any, sign_in: An
     for operation in ("read", "write"):
         assert f'id="chart-heat-{operation}"' in text
         assert f"/api/v1/runs/{run.pk}/histograms/?chart=heat&amp;operation={operation}&amp;format=svg" in text
+    assert "vendor/chartjs-chart-matrix.min" in text, "what draws the heat map"
     address = f"/api/v1/runs/{run.pk}/histograms/?chart=heat&operation=write"
     chart = client.get(f"{address}&format=json").json()["chart"]
     assert (chart["kind"], [tile["v"] for tile in chart["tiles"]]) == ("heat", [7.0])

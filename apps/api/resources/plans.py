@@ -19,12 +19,13 @@ from apps.api.fields import LinkField, NumberField, PageField
 from apps.api.openapi import problems
 from apps.api.problems import ProblemError
 from apps.api.resources.claims import match_studies
+from apps.api.resources.runs import KnownFieldsSerializer
 from apps.api.viewsets import ScopedViewSet
 from apps.core.text import whole_number
 from apps.inventory.models import Target
 from apps.labs.models import TokenScope
 from apps.plans.models import Execution
-from apps.plans.plan_request import PlanRequest, find_preset, make_points
+from apps.plans.plan_request import PlanRequest, find_preset, make_points, refuse_values
 from apps.plans.presets import BY_NAME
 from apps.plans.published_procedure import find_procedures, repeat
 from apps.plans.services import (
@@ -96,7 +97,7 @@ class PlanSummarySerializer(serializers.ModelSerializer[Plan]):
         return ExecutionSerializer(execution).data if execution else None
 
 
-class NewPlanSerializer(serializers.Serializer[Any]):
+class NewPlanSerializer(KnownFieldsSerializer):
     """A plan to make: a preset with its values, or points of one's own, on targets of the lab."""
 
     title = serializers.CharField(max_length=200)
@@ -125,13 +126,13 @@ class NewPlanSerializer(serializers.Serializer[Any]):
     notes = serializers.CharField(required=False, allow_blank=True)
 
 
-class StartPlanSerializer(serializers.Serializer[Any]):
+class StartPlanSerializer(KnownFieldsSerializer):
     """How a plan is started."""
 
     retries = serializers.IntegerField(default=0, min_value=0, max_value=MOST_RETRIES)
 
 
-class RepetitionsSerializer(serializers.Serializer[Any]):
+class RepetitionsSerializer(KnownFieldsSerializer):
     """How many more rounds of every cell are asked for."""
 
     repetitions = serializers.IntegerField(min_value=1, max_value=99)
@@ -396,6 +397,8 @@ class PlanViewSet(ListModelMixin, ScopedViewSet[Plan]):
             raise PlanError("preset", given, "one of preset, points and repeats")
         preset = find_preset(wanted["preset"]) if "preset" in wanted else None
         report = self._report(wanted["repeats"]) if "repeats" in wanted else None
+        if report:
+            refuse_values(wanted, "a report's procedure")
         procedure = repeat(report, is_scaled=wanted["is_scaled"]) if report else None
         points = make_points(preset, wanted) if preset else procedure.points if procedure else wanted["points"]
         usual: Mapping[str, Any] = preset.rule if preset else {"kind": "fixed", "rounds": 5}

@@ -3,9 +3,11 @@
     ?operation=write&metric=bandwidth&against=software&hold=controller&ignore=kernel&published=yes&host=bench
 
 `operation` and `metric` are those that the factor asks first where they are left out. Any other name is a filter, as in
-the free comparison: the same name twice means either value.
+the free comparison: the same name twice means either value. A label whose name has other characters than a fact's stands
+in quotes: `hold="JBOD no."`.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self
@@ -20,6 +22,9 @@ from apps.runs.metrics import METRICS, OPERATIONS
 WORDS = ("operation", "metric", "against", "hold", "ignore", "published", "study")
 YES = "yes"
 PAGING = ("cursor", "limit")  # of lists; there is one page of questions
+LONGEST_NAME = 200  # of a label
+_QUOTED = re.compile(r'"(?:[^"]|"")*"')
+_PARTS = re.compile(r'\s*"(?:[^"]|"")*"\s*|[^,]+')
 _NOT_FILTERS = frozenset({*NOT_FILTERS, *WORDS, *PAGING})
 
 
@@ -38,7 +43,7 @@ class FactorSelection:
     def pairs(self) -> list[tuple[str, str]]:
         """Return the canonical address as pairs."""
         words = [("operation", self.operation), ("metric", self.metric), ("against", self.against)]
-        words += [("hold", ",".join(self.moved.held)), ("ignore", ",".join(self.moved.ignored))]
+        words += [("hold", _joined(self.moved.held)), ("ignore", _joined(self.moved.ignored))]
         words += [("published", YES if self.published else ""), ("study", self.study)]
         return [pair for pair in words if pair[1]] + sorted(set(self.filters))
 
@@ -129,8 +134,22 @@ def _single(name: str, values: Sequence[str]) -> str:
 
 
 def _names(word: str, query: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    parts = (part.strip() for value in query.get(word, ()) for part in value.split(","))
-    return tuple(dict.fromkeys(_name(word, part) for part in parts if part))
+    parts = (part.strip() for value in query.get(word, ()) for part in _PARTS.findall(value))
+    return tuple(dict.fromkeys(_moved_name(word, part) for part in parts if part))
+
+
+def _joined(names: Sequence[str]) -> str:
+    """Return names in one value, with commas; labels of people's own have any characters and stand in quotes."""
+    return ",".join(name if NAME.fullmatch(name) else '"{}"'.format(name.replace('"', '""')) for name in names)
+
+
+def _moved_name(field: str, part: str) -> str:
+    if not _QUOTED.fullmatch(part):
+        return _name(field, part)
+    name = part[1:-1].replace('""', '"')
+    if not name.isprintable() or not 0 < len(name) <= LONGEST_NAME:
+        raise QuestionError(field, name[:80], f"the name of a label, of 1 to {LONGEST_NAME} characters")
+    return name
 
 
 def _name(field: str, name: str) -> str:

@@ -51,8 +51,8 @@ JOIN (
 ) AS run ON run.id = whole.run_id
 GROUP BY 1, 2, 3, 4"""
 _COLUMNS = (
-    "id", "facts", "labels", "tool", "tool_version", "host__name", "target_id", "target__name", "workload__spec",
-    "study_run__configuration__study__slug",
+    "id", "facts", "labels", "tool", "tool_version", "host__name", "target_id", "target__name",
+    "target__filesystem_id", "workload__spec", "study_run__configuration__study__slug",
 )  # fmt: skip
 
 
@@ -115,12 +115,13 @@ class KnownConfigurations:
 def _configurations(first_of: Mapping[int, int]) -> KnownConfigurations:
     rows = Run.objects.filter(pk__in=_unnested(first_of.values())).order_by().values_list(*_COLUMNS)
     runs = {row[0]: dict(zip(_COLUMNS, row, strict=True)) for row in rows}
+    places = _places(runs.values())
     alike: dict[tuple[str, frozenset[tuple[str, str]]], int] = {}
     known = KnownConfigurations([], {})
     for key, first in first_of.items():
         if run := runs.get(first):
             stored = stored_facts(run)
-            facts = facts_of_run(stored, workload_facts(run["workload__spec"] or {})) | _place(run, stored)
+            facts = facts_of_run(stored, workload_facts(run["workload__spec"] or {})) | _place(run, stored, places)
             target = str(run["target_id"] or place_of_run(stored))
             number = alike.setdefault((target, frozenset(facts.items())), len(alike))
             if number == len(known.configurations):
@@ -168,7 +169,18 @@ def stored_facts(run: Mapping[str, Any]) -> dict[str, Any]:
     return {**run["labels"], **run["facts"], **{name: value for name, value in named.items() if value}}
 
 
-def _place(run: Mapping[str, Any], stored: Mapping[str, Any]) -> dict[str, str]:
+def _places(runs: Iterable[Mapping[str, Any]]) -> dict[int, str]:
+    """Return a name for each filesystem that targets lie on: several directories of one disk are not several disks."""
+    names: dict[int, str] = {}
+    for run in runs:
+        filesystem, name = run["target__filesystem_id"], run["target__name"]
+        if filesystem and name:
+            names[filesystem] = min(names.get(filesystem, name), name)
+    return names
+
+
+def _place(run: Mapping[str, Any], stored: Mapping[str, Any], places: Mapping[int, str]) -> dict[str, str]:
     """Return the name of the target where it is one disk, for the question about disks among their kind."""
     is_single = str(stored.get("raid_level", "")).lower() in NONE or str(stored.get("disk_count")) == "1"
-    return {"place": run["target__name"]} if is_single and run["target__name"] else {}
+    name = places.get(run["target__filesystem_id"] or 0, run["target__name"])
+    return {"place": name} if is_single and name else {}

@@ -62,7 +62,7 @@ def parameters_of(kind: str, given: Any) -> Parameters:
     Raises:
         PlanError: A parameter does not fit.
     """
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise PlanError("guards.kind", kind, f"one of {', '.join(KINDS)}")
     values = only(f"guards.{kind}", given, KINDS[kind].parameters)
     if kind != "cache_rule":

@@ -178,7 +178,7 @@ def _point(where: str, data: Any) -> WrittenPoint:
 def _guard(where: str, data: Any) -> WrittenGuard:
     only(where, data, GUARD)
     kind = data.get("kind")
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise PlanError(f"{where}.kind", kind, f"one of {', '.join(KINDS)}")
     given = {name: value for name, value in data.items() if name in ("factor", "tolerance")}
     note = str(data.get("note") or "").strip()

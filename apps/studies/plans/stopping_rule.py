@@ -54,7 +54,7 @@ def stopping_of(data: Any) -> Stopping:
         PlanError: It does not fit.
     """
     kind = data.get("kind") if isinstance(data, dict) else None
-    if kind not in FIELDS:
+    if not isinstance(kind, str) or kind not in FIELDS:
         raise PlanError("stopping.kind", kind, f"one of {', '.join(FIELDS)}")
     only("stopping", data, ("kind", *FIELDS[kind]))
     return _MADE[kind]({**DEFAULTS, **data})

@@ -8,12 +8,14 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from apps.comparison.like_for_like.report import answer_one, report
 from apps.comparison.like_for_like.selection import FactorSelection
+from apps.inventory.models import Filesystem, Host, Target
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
-from apps.runs.models import Run
+from apps.runs.models import Measure, Point, Run, Sample
 from apps.runs.states import State
 from tests.comparison.like_for_like.simulated_labs import old_machine
 from tests.comparison.like_for_like.stored_labs import add_sample, store
@@ -41,6 +43,24 @@ def test_hardware_raid_is_not_held_against_software_raid_of_another_machine(lab:
     assert contrast.interval is not None
     assert contrast.interval[0] < 1 < contrast.interval[1]
     assert contrast.finding == "no difference shown"
+
+
+@pytest.mark.parametrize(("is_shared", "levels"), [(True, {"/a": 6}), (False, {"/a": 3, "/b": 3})])
+def test_two_directories_of_one_filesystem_are_one_disk(lab: Lab, is_shared: bool, levels: dict[str, int]) -> None:
+    host = Host.objects.create(lab=lab, name="bench")
+    measure = Measure.objects.get_or_create(operation="randread", metric="iops")[0]
+    point = Point.objects.create(file_size=1 << 30, block_size=4096)
+    filesystems = [Filesystem.objects.create(lab=lab, host=host, type="xfs", mount_point=path) for path in ("/", "/b")]
+    for name, filesystem in zip(("/a", "/b"), filesystems, strict=True):
+        on = filesystems[0] if is_shared else filesystem
+        target = Target.objects.create(lab=lab, host=host, name=name, path=name, filesystem=on)
+        for value in (100.0, 101.0, 102.0):
+            run = Run.objects.create(
+                lab=lab, host=host, target=target, tool="fio", origin="uploaded", state=State.FINISHED,
+                facts={"raid_level": "single", "disk_count": 1}, finished_at=timezone.now(),
+            )  # fmt: skip
+            Sample.objects.create(run=run, measure=measure, point=point, value=value)
+    assert answer_one([lab.pk], "disk", FactorSelection()).candidates == levels
 
 
 @pytest.mark.usefixtures("runs")

@@ -1,6 +1,7 @@
 """What is held equal, what comes with a factor, and what is not known."""
 
 from typing import Any
+from urllib.parse import parse_qs
 
 import pytest
 
@@ -234,6 +235,22 @@ def test_an_address_is_read_and_written_alike() -> None:
     for wrong in ({"hold": ["a b"]}, {"host": ["\0"]}, {"metric": ["bandwidth", "iops"], "operation": ["read"]}):
         with pytest.raises(QuestionError):
             parse_selection(wrong)
+
+
+@pytest.mark.parametrize(
+    "name", ["path controller to JBOD", "a,b", '1" pipe, ü', "<i>k</i>", "50%2C", "kernel", "x" * 60]
+)
+def test_a_label_of_any_name_is_moved_by_the_address_that_its_link_has(name: str) -> None:
+    selection = FactorSelection().hold("ram").hold(name).ignore("cpu")
+    query = parse_qs(selection.address)
+    assert parse_selection(query) == selection
+    assert parse_selection(parse_qs(FactorSelection().ignore(name).address)).moved == MovedFacts((), (name,))
+
+
+@pytest.mark.parametrize("text", ['""', '"a\0b"', '"a\nb"', f'"{"x" * 201}"', '"a'])
+def test_what_is_no_name_is_moved_nowhere(text: str) -> None:
+    with pytest.raises(QuestionError):
+        parse_selection({"hold": [text]})
 
 
 def test_filters_leave_the_groups_that_pass() -> None:
