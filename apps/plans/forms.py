@@ -8,13 +8,14 @@ from apps.core.forms import SiteForm
 from apps.labs.models import Lab
 from apps.plans.plan_request import PlanRequest, find_preset, make_points, refuse_values
 from apps.plans.presets import PRESETS
-from apps.plans.published_procedure import find_procedures, repeat
+from apps.plans.published_procedure import find_procedures, repeat, usual_rule
 from apps.runs.forms import offered_targets
-from apps.studies.models import Study
+from apps.studies.models import Plan, Study
 from apps.studies.plans.guards import KINDS
 from apps.studies.plans.problems import PlanError
 from apps.studies.plans.stopping_rule import MOST_ROUNDS
 
+USUAL = "usual"
 REPORT = "report-"  # before the id of a report's plan
 # The field of the form that a field of the plan's points was made from.
 FIELD_OF_POINT = {
@@ -27,6 +28,7 @@ ORDERS = [
     ("sequential", "sequential: one target after the other"),
 ]
 RULES = [
+    (USUAL, "as usual for the procedure"),
     ("fixed", "a fixed number of rounds"),
     ("half_width", "until the 95 % interval is narrow enough"),
     ("steady_state", "until the steady state of the SNIA performance test"),
@@ -61,7 +63,11 @@ class NewPlanForm(SiteForm):
     )
     kind = forms.ChoiceField(choices=RULES, label="Repetitions")
     rounds = forms.IntegerField(
-        min_value=1, max_value=MOST_ROUNDS, initial=5, label="Rounds", help_text="the most, where a rule decides"
+        min_value=1,
+        max_value=MOST_ROUNDS,
+        initial=5,
+        label="Rounds",
+        help_text="the most, where a rule decides; not used where as usual",
     )
     percent = forms.FloatField(
         min_value=0.1, max_value=50, initial=2, label="Half width, %", help_text="for a narrow interval"
@@ -93,9 +99,11 @@ class NewPlanForm(SiteForm):
         fields: Any = self.fields
         return bool(fields["targets"].queryset.exists())
 
-    def stopping(self) -> dict[str, Any]:
+    def stopping(self, report: Plan | None) -> dict[str, Any]:
         """Return the stopping rule as `apps.studies.plans.schema` reads it."""
         typed = self.cleaned_data
+        if typed["kind"] == USUAL:
+            return usual_rule(report) if report else dict(find_preset(typed["preset"]).rule)
         most = max(3, typed["rounds"])
         return {
             "fixed": {"kind": "fixed", "rounds": typed["rounds"]},
@@ -118,7 +126,7 @@ class NewPlanForm(SiteForm):
             points = make_points(find_preset(typed["preset"]), typed)
         return PlanRequest(
             lab=self.lab, title=typed["title"], targets=list(typed["targets"]), points=points,
-            stopping=self.stopping(), guards=guards, order=typed["order"],
+            stopping=self.stopping(report), guards=guards, order=typed["order"],
             seed=seed if typed["order"] == "randomized" else None, notes=notes, study=typed["study"], repeats=report,
         )  # fmt: skip
 

@@ -59,6 +59,11 @@ def _published_labs() -> Any:
     return lab_scope(*Lab.objects.published_ids())
 
 
+def usual_rule(plan: Plan) -> dict[str, Any]:
+    """Return the report's own stopping rule, or five rounds where it prints none."""
+    return dict(plan.stopping) if plan.stopping["kind"] != "not_printed" else {"kind": "fixed", "rounds": 5}
+
+
 def repeat(plan: Plan, *, is_scaled: bool) -> ReportProcedure:
     """Return the points of a report's plan for fio.
 

@@ -49,6 +49,12 @@ def test_every_preset_makes_a_plan_that_can_be_started(sign_in: SignIn, preset: 
 
 
 @pytest.mark.usefixtures("study")
+def test_the_usual_rule_is_that_of_the_procedure(sign_in: SignIn) -> None:
+    sign_in("engineer").post("/plans/new/", form_of(preset="steady-state", kind="usual"))
+    assert Plan.objects.get().stopping["kind"] == "steady_state"
+
+
+@pytest.mark.usefixtures("study")
 def test_a_plan_of_own_values_has_every_combination(sign_in: SignIn) -> None:
     values = {"file_sizes": "1g", "patterns": "randread, write", "block_sizes": "4k,64k", "iodepths": "1,2..8"}
     sign_in("engineer").post("/plans/new/", form_of(preset="matrix", **values))

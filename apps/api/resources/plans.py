@@ -27,7 +27,7 @@ from apps.labs.models import TokenScope
 from apps.plans.models import Execution
 from apps.plans.plan_request import PlanRequest, find_preset, make_points, refuse_values
 from apps.plans.presets import BY_NAME
-from apps.plans.published_procedure import find_procedures, repeat
+from apps.plans.published_procedure import find_procedures, repeat, usual_rule
 from apps.plans.services import (
     MOST_RETRIES,
     add_repetitions,
@@ -401,7 +401,8 @@ class PlanViewSet(ListModelMixin, ScopedViewSet[Plan]):
             refuse_values(wanted, "a report's procedure")
         procedure = repeat(report, is_scaled=wanted["is_scaled"]) if report else None
         points = make_points(preset, wanted) if preset else procedure.points if procedure else wanted["points"]
-        usual: Mapping[str, Any] = preset.rule if preset else {"kind": "fixed", "rounds": 5}
+        of_report = usual_rule(report) if report else {"kind": "fixed", "rounds": 5}
+        usual: Mapping[str, Any] = preset.rule if preset else of_report
         notes = [wanted.get("notes", ""), *(procedure.remarks if procedure else [])]
         return PlanRequest(
             lab=self.lab, title=wanted["title"], targets=self._targets(wanted["targets"]), points=points,
