@@ -158,6 +158,7 @@ def _card(answer: FactorAnswer, selection: FactorSelection) -> AnswerCard:
 def _context(request: LabRequest, answer: FactorAnswer, factor: Factor, selection: FactorSelection) -> dict[str, Any]:
     plot = places(forest(answer, factor, MOST_ROWS)) if answer.contrasts else None
     card = AnswerCard(answer, factor, _link(factor, selection), address_of_answer(answer, factor), plot)
+    measured = selection.with_(operation=answer.operation, metric=answer.metric)  # another measure has other levels
     return {
         "card": card,
         "answer": answer,
@@ -182,7 +183,7 @@ def _context(request: LabRequest, answer: FactorAnswer, factor: Factor, selectio
         ],
         "nowhere": [_(label_of(name)) for name in answer.nowhere],
         "measures": [
-            (words_of_measure(*measure), _link(factor, selection.with_(operation=measure[0], metric=measure[1])),
+            (words_of_measure(*measure), _link(factor, selection.with_(operation=measure[0], metric=measure[1], against="")),
              measure == (answer.operation, answer.metric))
             for measure in dict.fromkeys((*factor.asks, (answer.operation, answer.metric)))
         ],
@@ -192,7 +193,7 @@ def _context(request: LabRequest, answer: FactorAnswer, factor: Factor, selectio
         ],
         "may_start": request.member.covers(Role.ENGINEER) and not selection.published and not selection.study,
         "levels": [
-            (factor.level_name(level), n, _link(factor, selection.with_(against=level)))
+            (factor.level_name(level), n, _link(factor, measured.with_(against=level)))
             for level, n in (answer.candidates or {}).items()
         ],
         "other": _link(factor, selection.with_(published=not selection.published)),
