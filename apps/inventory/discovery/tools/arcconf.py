@@ -77,7 +77,8 @@ _REST = re.compile(r"\s*\S[^:\n]{0,60}  : \S")
 _SECTION = re.compile(  # of its own, where a page lost the blanks that tell them from a device's
     r"(?:Controller|Logical device|Physical device|Array|Connector|Task|maxCache) information", re.IGNORECASE
 )
-_DEVICES = re.compile(r"\s*(?:Logical|Physical) device information\s*$", re.IGNORECASE)
+# at the margin: an indented one is a whole block in prose, which is read without its margin
+_DEVICES = re.compile(r"(?:Logical|Physical) device information\s*$", re.IGNORECASE)
 _TITLES = {  # a version writes them with capitals; whoever reads on knows them by these
     name.lower(): name
     for name in ("Controller information", "Logical device information", "Physical Device information")
