@@ -13,12 +13,12 @@ from apps.agents.queue import waiting_reasons
 from apps.inventory.models import Host
 from apps.plans.models import Execution, HostWait, execution_of, open_runs
 from apps.plans.published_procedure import ReportComparison, compare_with_report
-from apps.plans.scheduler import find_waiting_rounds
 from apps.plans.services import find_start_problems
-from apps.plans.steps import cell_progress, find_next_step
+from apps.plans.steps import find_next_step, find_waiting
 from apps.runs.models import Run
 from apps.runs.states import State
 from apps.studies.models import Plan, PlanConfiguration, PlannedRun, PlanPoint
+from apps.studies.plans.order import Cell
 from apps.studies.plans.plan_page import PlanPage, PlanPageCell, target_host
 from apps.studies.plans.progress import NOT_RUN
 from apps.studies.plans.run_assignment import runs_of
@@ -125,16 +125,18 @@ class ExecutionPage:
         return ExecutionCell(cell, _value(values), run, place in self.next_places, waits)
 
     @cached_property
+    def waiting(self) -> dict[int, dict[Cell, list[int]]]:
+        """Return the rounds that are still to be made, by host and cell; read once for all hosts."""
+        return find_waiting(self.matrix, self.execution.retries if self.execution else 0)
+
+    @cached_property
     def next_places(self) -> set[tuple[int, int]]:
         """Return the cells (ids of row and point) that each host takes next."""
         if not self.execution or self.execution.has_ended:
             return set()
         rows = {row.position: row for row in self.plan.rows.all()}
         points = {point.position: point for point in self.matrix.points}
-        steps = [
-            find_next_step(self.matrix, self.execution.retries, host_id)
-            for host_id in {target_host(row) for row in rows.values()} - {None}
-        ]
+        steps = [find_next_step(self.plan, of_host) for of_host in self.waiting.values()]
         return {(rows[step.row].pk, points[step.point].pk) for step in steps if step}
 
     @cached_property
@@ -161,8 +163,7 @@ class ExecutionPage:
             return "nothing is started"
         if not self.execution.is_running:
             return f"{self.execution.state}: nothing more is started"
-        cells = cell_progress(self.matrix, host_id).values()
-        left = any(find_waiting_rounds(cell, self.execution.retries) for cell in cells)
+        left = any(self.waiting.get(host_id, {}).values())
         return "its next step is started in a moment" if left else "nothing is left to do"
 
     def _place(self, planned: PlannedRun) -> str:

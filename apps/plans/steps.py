@@ -4,7 +4,7 @@ A step is started by `advance`, under a lock on the host's rows of the plan, as 
 plan (`PlannedRun`). Which step is next follows from the runs that exist (`scheduler.py`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -57,7 +57,7 @@ def _advance(execution: Execution, plan: Plan, host_id: int) -> str:
         return "paused"
     page = PlanPage(plan, runs_of(plan.study, host_id))
     for _ in range(len(page.cells) + 1):  # each turn starts a step, waits, or excludes a cell
-        step = find_next_step(page, execution.retries)
+        step = find_next_step(plan, find_waiting(page, execution.retries).get(host_id, {}))
         if step is None:
             execution.waits.filter(host=host_id).delete()
             return _finish_if_done(execution, plan)
@@ -69,23 +69,25 @@ def _advance(execution: Execution, plan: Plan, host_id: int) -> str:
     return "nothing left"
 
 
-def find_next_step(page: PlanPage, retries: int, host_id: int | None = None) -> Step | None:
-    """Return the next step of a plan, or of one of its hosts.
+def find_waiting(page: PlanPage, retries: int) -> dict[int, dict[Cell, list[int]]]:
+    """Return the rounds that are still to be made, by host and by the positions of row and point in the whole plan.
 
-    Its row and point are positions in the whole plan, also where the page has the rows of one host alone.
+    Every host with a cell that can be started is named; a cell of which nothing is left has an empty list.
     """
-    waiting = {cell: find_waiting_rounds(progress, retries) for cell, progress in cell_progress(page, host_id).items()}
+    waiting: dict[int, dict[Cell, list[int]]] = {}
+    for cell in page.cells:
+        host_id = target_host(cell.row)
+        if host_id is not None and cell.can_be_started:
+            progress = CellProgress(cell.progress.needed, cell.progress.most, cell.runs)
+            place = cell.row.position, cell.point.position
+            waiting.setdefault(host_id, {})[place] = find_waiting_rounds(progress, retries)
+    return waiting
+
+
+def find_next_step(plan: Plan, waiting: Mapping[Cell, Sequence[int]]) -> Step | None:
+    """Return the next step of one host, of which these rounds are still to be made."""
     rounds = max((numbers[-1] for numbers in waiting.values() if numbers), default=0)
-    return next_step(steps(waiting, page.plan.order, rounds, page.plan.seed or 0), waiting)
-
-
-def cell_progress(page: PlanPage, host_id: int | None = None) -> dict[Cell, CellProgress]:
-    """Return the progress of the cells that can be started, of all hosts or of one, by the positions of row and point."""
-    return {
-        (cell.row.position, cell.point.position): CellProgress(cell.progress.needed, cell.progress.most, cell.runs)
-        for cell in page.cells
-        if cell.can_be_started and host_id in (None, target_host(cell.row))
-    }
+    return next_step(steps(waiting, plan.order, rounds, plan.seed or 0), waiting)
 
 
 def _begin_step(execution: Execution, page: PlanPage, step: Step) -> str:
@@ -173,7 +175,8 @@ def _finish_if_done(execution: Execution, plan: Plan) -> str:
     if open_runs(plan).exists():
         return "nothing left on this host"
     page = PlanPage(load_plan(plan.pk), runs_of(plan.study))
-    if any(find_waiting_rounds(cell, execution.retries) for cell in cell_progress(page).values()):
+    waiting = find_waiting(page, execution.retries).values()
+    if any(rounds for of_host in waiting for rounds in of_host.values()):
         return "nothing left on this host"
     ended = Execution.objects.filter(pk=execution.pk, state=ExecutionState.RUNNING)
     if ended.update(state=ExecutionState.DONE, ended_at=timezone.now()):
