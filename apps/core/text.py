@@ -1,4 +1,6 @@
-"""Whole numbers in texts that somebody typed, and the quotation of a value as a tool printed it."""
+"""Whole numbers in texts that somebody typed, the quotation of a value as a tool printed it, and free names."""
+
+from collections.abc import Collection
 
 LARGEST = 2**63 - 1  # of a bigint column
 _LONGEST = 19  # its digits
@@ -23,3 +25,8 @@ def printed_as(printed: str, source_line: int | None = None) -> str:
     if not printed:
         return ""
     return f"printed “{printed}”" + (f", line {source_line} of the result" if source_line else "")
+
+
+def find_free_name(base: str, taken: Collection[str]) -> str:
+    """Return `base`, or with the lowest number behind it from 2 on (`base-2`) that is not among the taken names."""
+    return next(name for name in (base, *(f"{base}-{n}" for n in range(2, len(taken) + 3))) if name not in taken)

@@ -11,6 +11,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.text import slugify
 
+from apps.core.text import find_free_name
 from apps.labs.isolation import LabScoped, lab_scope
 from apps.labs.links import one_use
 from apps.labs.models import AuditEvent, Invitation, Lab, Member, Renewal, Role, Token, User
@@ -133,9 +134,7 @@ def free_slug(name: str) -> str:
     """Return a short name that no lab has; two that are made at the same moment are told apart by the database."""
     base = slugify(name)[:70].strip("-_") or "lab"
     taken = set(Lab.objects.filter(slug__startswith=base).values_list("slug", flat=True))
-    return next(
-        slug for slug in (base, *(f"{base}-{number}" for number in range(2, len(taken) + 3))) if slug not in taken
-    )
+    return find_free_name(base, taken)
 
 
 def clean_slug(slug: str) -> str:

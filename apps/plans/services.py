@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.utils.text import slugify
 
 from apps.core.task_queue import send_on_commit
+from apps.core.text import find_free_name
 from apps.inventory.models import Target
 from apps.labs.models import AuditEvent, Lab
 from apps.plans.models import Execution, ExecutionState, exclude_cell, execution_of, load_plan, open_runs
@@ -69,11 +70,7 @@ def create_plan(wanted: PlanRequest, *, actor: str) -> Plan:
 def _free_slug(lab: Lab, title: str) -> str:
     base = slugify(title)[:70] or "plan"
     taken = set(Study.objects.filter(lab=lab, slug__startswith=base).values_list("slug", flat=True))
-    return next(
-        slug
-        for number in range(1, len(taken) + 2)
-        if (slug := base if number == 1 else f"{base}-{number}") not in taken
-    )
+    return find_free_name(base, taken)
 
 
 def _configuration_of(study: Study, target: Target) -> Configuration:

@@ -9,6 +9,7 @@ from django.utils.text import slugify
 from django.utils.translation import gettext_lazy as _
 
 from apps.core.forms import SiteForm, dress
+from apps.core.text import find_free_name
 from apps.inventory.models import Target
 from apps.labs.models import Lab
 from apps.studies.models import Configuration, Study
@@ -113,9 +114,9 @@ class ConfigurationForm(SiteForm):
 
 
 def free_name(study: Study, label: str) -> str:
-    first = slugify(label)[:70] or "configuration"
+    """Return a name for a configuration of this label that no other one of the study has."""
     taken = set(study.configurations.values_list("name", flat=True))
-    return next(name for name in (first, *(f"{first}-{n}" for n in range(2, len(taken) + 3))) if name not in taken)
+    return find_free_name(slugify(label)[:70] or "configuration", taken)
 
 
 def move_to(study: Study, row: Configuration, place: int) -> None:

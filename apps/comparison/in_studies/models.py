@@ -8,6 +8,7 @@ from django.utils.text import slugify
 
 from apps.comparison.question import Question
 from apps.comparison.saved_comparisons.question import SavedQuestion
+from apps.core.text import find_free_name
 from apps.labs.isolation import LabManager, LabQuerySet, ThroughParent
 from apps.studies.models import Study
 
@@ -65,6 +66,5 @@ class StudyComparison(SavedQuestion, ThroughParent):
     @classmethod
     def free_name(cls, study: Study, title: str) -> str:
         """Return a free name such as `iops-by-host`, with a number where the study has that already."""
-        first = slugify(title)[:70] or "comparison"
         taken = set(cls.objects.of_study(study).values_list("name", flat=True))
-        return next(name for name in (first, *(f"{first}-{n}" for n in range(2, len(taken) + 3))) if name not in taken)
+        return find_free_name(slugify(title)[:70] or "comparison", taken)

@@ -9,7 +9,7 @@ from django.http import QueryDict
 from django.utils.text import slugify
 
 from apps.core.forms import SiteForm
-from apps.core.text import whole_number
+from apps.core.text import find_free_name, whole_number
 from apps.studies.models import Plan, Study
 from apps.studies.plans.forms import (
     GuardForm,
@@ -225,9 +225,4 @@ def _named_once(points: list[Data]) -> list[Data]:
 def free_name(study: Study, title: str) -> str:
     """Return a name for a plan of this title that no other plan of the study has."""
     taken = set(Plan.objects.filter(study=study).values_list("name", flat=True))
-    base = slugify(title)[:50] or "plan"
-    return next(
-        name
-        for number in range(1, len(taken) + 2)
-        if (name := base if number == 1 else f"{base}-{number}") not in taken
-    )
+    return find_free_name(slugify(title)[:50] or "plan", taken)
