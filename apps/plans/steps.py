@@ -14,7 +14,7 @@ from django.utils import timezone
 from apps.core.quantities import written
 from apps.inventory.topology.stack import StackError, stack_of
 from apps.plans.guards import check_after, check_before, find_obstacle, is_lasting
-from apps.plans.guards.evidence import ArrayReport, GuardEvidence, RunReport, StepFacts
+from apps.plans.guards.evidence import FAILED, ArrayReport, GuardEvidence, RunReport, StepFacts
 from apps.plans.models import Execution, ExecutionState, HostWait, exclude_cell, load_plan, open_runs
 from apps.plans.scheduler import CellProgress, find_waiting_rounds, next_step
 from apps.plans.services import pause_plan, record_act
@@ -23,9 +23,10 @@ from apps.runs.services import start_runs
 from apps.runs.states import ENDED
 from apps.runs.workload import WorkloadError, files_bytes
 from apps.studies.models import Plan, PlanConfiguration, PlannedRun, StudyRun
+from apps.studies.models.plan import RESULT
 from apps.studies.plans.order import Cell, Step, steps
-from apps.studies.plans.plan_page import PlanPage, PlanPageCell, target_host
-from apps.studies.plans.run_assignment import runs_of
+from apps.studies.plans.plan_page import PlanPage, PlanPageCell, difference_text, target_host
+from apps.studies.plans.run_assignment import find_result_differences, runs_of
 
 BY_PLAN = "plan"  # what runs and reasons of a plan have as their author, before its title
 MOST_FAILURES = 3  # in a row on one host; then somebody has to look before more is started
@@ -190,10 +191,19 @@ def note_evidence(planned: PlannedRun, now: datetime) -> None:
     if run.state not in ENDED or planned.judged_at:
         return
     report = RunReport(run.state == "finished", run.facts, files_bytes(run.workload.spec) if run.workload else 0)
-    after = check_after(planned.row.plan.guards.all(), report, now)
+    after = [*check_after(planned.row.plan.guards.all(), report, now), *_check_result(planned, now)]
     PlannedRun.objects.filter(pk=planned.pk, judged_at=None).update(
         evidence=[*planned.evidence, *(entry.to_json() for entry in after)], judged_at=now
     )
+
+
+def _check_result(planned: PlannedRun, now: datetime) -> list[GuardEvidence]:
+    """Return evidence against a finished run that measured something else than it was asked for; none where it did not."""
+    differences = find_result_differences(planned) if planned.run.state == "finished" else []
+    if not differences:
+        return []
+    words = f"measured something else than was asked: {', '.join(map(difference_text, differences))}"
+    return [GuardEvidence(RESULT, FAILED, words, "", checked_at=now.isoformat(timespec="seconds"))]
 
 
 def find_unjudged_runs(most: int = 500) -> list[int]:
