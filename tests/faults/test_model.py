@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -43,10 +42,10 @@ from apps.runs.states import ENDED, OPEN, Priority, State
 from apps.runs.workload import WorkloadError
 from apps.studies.models import Plan, PlanConfiguration, PlannedRun
 from tests.agents.conftest import FakeAgent, sha256
+from tests.faults.fio_reports import fio_report
 from tests.sampling import IS_LONG
 
 pytestmark = [pytest.mark.faults, pytest.mark.django_db(transaction=True)]
-FIXTURE = Path(__file__).parents[1] / "parsers" / "fixtures" / "fio_json" / "group.json"
 JOB = {"rw": "write", "direct": False, "sync": "none", "time_based": True, "runtime": 1}
 WORKLOAD = {"tool": "fio", "jobs": [{"rw": "randread", "block_size": 4096, "file_size": 1 << 20}]}
 HOSTS, ROUNDS = 2, 2
@@ -54,26 +53,6 @@ EXAMPLES, STEPS = (300, 80) if IS_LONG else (8, 40)
 SETTLING = 120  # turns after which everything must have come to its end
 hosts = st.integers(0, HOSTS - 1)
 picks = st.integers(0, 10**6)
-
-
-@cache
-def fio_report(rw: str, block_size: int, file_size: int) -> bytes:
-    """Return a report of fio as it would be of this workload: a real one with other options."""
-    text = FIXTURE.read_text()
-    report, _ = json.JSONDecoder().raw_decode(text[text.index("{") :])
-    job = report["jobs"][0]
-    busy = next(name for name in ("read", "write") if job[name]["total_ios"])
-    way = "write" if "write" in rw else "read"
-    job["read"], job["write"] = ({**job[busy]} if name == way else _idle(job[busy]) for name in ("read", "write"))
-    job["job options"] = {
-        "rw": rw, "bs": str(block_size), "size": str(file_size), "direct": "0", "ioengine": "psync", "numjobs": "1",
-        "runtime": "1", "time_based": "1",
-    }  # fmt: skip
-    return json.dumps({**report, "global options": {}, "jobs": [job]}).encode()
-
-
-def _idle(figures: dict[str, Any]) -> dict[str, Any]:
-    return {**figures, "total_ios": 0, "io_bytes": 0, "io_kbytes": 0, "bw": 0, "bw_bytes": 0, "iops": 0, "runtime": 0}
 
 
 class LostError(Exception):
