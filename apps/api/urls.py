@@ -9,6 +9,8 @@ from apps.api.resources import (
     inventory_files,
     labs,
     parts,
+    plan_results,
+    plan_schedules,
     plans,
     runs,
     samples,
@@ -67,6 +69,21 @@ urlpatterns = [
         "api/v1/runs/<int:pk>/artefacts/<path:name>",
         runs.RunViewSet.as_view({"get": "artefact"}),
         name="api-run-artefact",
+    ),
+    path("api/v1/plans/<int:pk>/saturation/", plan_results.PlanSaturationView.as_view(), name="api-plan-saturation"),
+    path(
+        "api/v1/plans/<int:pk>/steady-state/", plan_results.PlanSteadyStateView.as_view(), name="api-plan-steady-state"
+    ),
+    path("api/v1/plans/<int:pk>/schedule/", plan_schedules.PlanScheduleView.as_view(), name="api-plan-schedule"),
+    path(
+        "api/v1/plans/<int:pk>/schedule/pause/",
+        plan_schedules.PlanSchedulePauseView.as_view(),
+        name="api-plan-schedule-pause",
+    ),
+    path(
+        "api/v1/plans/<int:pk>/schedule/resume/",
+        plan_schedules.PlanScheduleResumeView.as_view(),
+        name="api-plan-schedule-resume",
     ),
     path("api/v1/studies/", studies.StudyViewSet.as_view({"get": "list"}), name="api-studies"),
     path("api/v1/studies/<slug:slug>/", studies.StudyViewSet.as_view({"get": "retrieve"}), name="api-study"),

@@ -86,7 +86,7 @@ class ExecutionPage:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.execution: Execution | None = execution_of(plan)
-        self.matrix = PlanPage(plan, runs_of(plan.study))
+        self.matrix = PlanPage(plan, runs_of(plan.study, plan_id=plan.pk))
 
     @property
     def is_live(self) -> bool:

@@ -111,7 +111,7 @@ def start_plan(plan: Plan, *, actor: str, retries: int = 0) -> Execution:
     execution = execution_of(plan)
     if execution and not execution.has_ended:
         raise ExecutionError(f"The plan is {execution.state} already.")
-    if problems := find_start_problems(PlanPage(load_plan(plan.pk), runs_of(plan.study))):
+    if problems := find_start_problems(PlanPage(load_plan(plan.pk), runs_of(plan.study, plan_id=plan.pk))):
         raise ExecutionError(" ".join(problems))
     execution = execution or Execution(plan=plan)
     execution.state, execution.reason, execution.ended_at = ExecutionState.RUNNING, "", None

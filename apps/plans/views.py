@@ -21,6 +21,8 @@ from apps.plans import services
 from apps.plans.execution_page import ExecutionPage
 from apps.plans.forms import NewPlanForm
 from apps.plans.presets import PRESETS
+from apps.plans.results.plan_results import PlanResults
+from apps.plans.schedules.views import SchedulePanel
 from apps.plans.services import ExecutionError
 from apps.runs.states import OPEN, State
 from apps.studies.models import Plan
@@ -33,8 +35,12 @@ FRESH_S = 1  # seconds that one rendering of the live part serves everybody who 
 @require_safe
 @member_required()
 def plans(request: LabRequest) -> HttpResponse:
-    """List the lab's own plans, newest first, each with how many of its runs have finished and how many are open."""
-    own = Plan.objects.filter(study__lab=request.lab, is_from_report=False).select_related("study", "execution")
+    """List the lab's own plans, newest first, each with how many of its runs have finished and how many are open.
+
+    The copies that a schedule starts are on the page of their plan.
+    """
+    own = Plan.objects.filter(study__lab=request.lab, is_from_report=False, fired_by=None)
+    own = own.select_related("study", "execution", "schedule")
     of_plan = "rows__planned_runs__run__state"
     counted = own.annotate(
         finished=Count("rows__planned_runs", filter=Q(**{of_plan: State.FINISHED})),
@@ -74,7 +80,21 @@ def plan(request: LabRequest, pk: int) -> HttpResponse:
     if request.htmx:  # type: ignore[attr-defined]
         return HttpResponse(_live_part(request, found, may_edit))
     page = ExecutionPage(found)
-    return render(request, "plans/plan.html", {"page": page, "plan": found, "may_edit": may_edit})
+    results = PlanResults(page.matrix, is_live=page.is_live)
+    context = {"page": page, "plan": found, "may_edit": may_edit, "results": results, "panel": SchedulePanel(found)}
+    return render(request, "plans/plan.html", context)
+
+
+@require_safe
+@member_required()
+def results(request: LabRequest, pk: int) -> HttpResponse:
+    """Return the charts of a plan alone; 204 where the page has them already."""
+    found: Plan = get_object_or_404(Plan.objects.whole(), pk=pk)
+    page = ExecutionPage(found)
+    results = PlanResults(page.matrix, is_live=page.is_live)
+    if request.GET.get("have") == results.mark:
+        return HttpResponse(status=204)
+    return render(request, "plans/_results.html", {"results": results, "plan": found})
 
 
 def _live_part(request: LabRequest, found: Plan, may_edit: bool) -> str:
@@ -85,7 +105,9 @@ def _live_part(request: LabRequest, found: Plan, may_edit: bool) -> str:
     key = f"plan-live:{found.pk}:{get_language()}:{base()}"
     text: str | None = None if may_edit else cache.get(key)
     if text is None:
-        context = {"page": ExecutionPage(found), "plan": found, "may_edit": may_edit}
+        context = {
+            "page": ExecutionPage(found), "plan": found, "may_edit": may_edit, "panel": SchedulePanel(found)
+        }  # fmt: skip
         text = render(request, "plans/_live.html", context).content.decode()
         if not may_edit:
             cache.set(key, text, FRESH_S)

@@ -326,7 +326,7 @@ class PlanViewSet(ListModelMixin, ScopedViewSet[Plan]):
     def retrieve(self, request: Request, pk: int) -> HttpResponseBase:
         """Return one plan with the state of every cell and all its steps in their order."""
         plan: Any = self.get_object()
-        plan.matrix = PlanPage(plan, runs_of(plan.study))
+        plan.matrix = PlanPage(plan, runs_of(plan.study, plan_id=plan.pk))
         permalink = request.build_absolute_uri(plan.get_absolute_url())
         return publish(request, self.get_serializer(plan).data, no_document, permalink)
 

@@ -63,13 +63,21 @@ class Assignment:
     values: dict[Place, dict[int, float]] = field(default_factory=dict)
 
 
-def runs_of(study: Study, host_id: int | None = None) -> StudysRuns:
-    """Return the study's runs in three queries, whatever there is; with `host_id` those of that host's configurations."""
+def runs_of(study: Study, host_id: int | None = None, plan_id: int | None = None) -> StudysRuns:
+    """Return the study's runs in three queries, whatever there is.
+
+    Args:
+        study: Whose configurations hold the runs.
+        host_id: Only those of that host's configurations.
+        plan_id: Without those that were made for another plan, which count for no cell of this one: a study may have a
+            plan for every night.
+    """
     wanted: dict[str, Any] = {"configuration__study": study}
     if host_id is not None:
         wanted["configuration__target__host"] = host_id
+    of_plan = Q() if plan_id is None else Q(run__planned_run=None) | Q(run__planned_run__row__plan=plan_id)
     places = (
-        StudyRun.objects.filter(**wanted)
+        StudyRun.objects.filter(of_plan, **wanted)
         .select_related("run__workload", "run__host", "run__target__host")
         .order_by("run_id")
     )
@@ -77,7 +85,8 @@ def runs_of(study: Study, host_id: int | None = None) -> StudysRuns:
     points: dict[int, list[MeasuredPoint]] = defaultdict(list)
     for place in places:
         runs[place.configuration_id].append(place.run)
-    measured = Sample.objects.filter(**{f"run__study_run__{name}": value for name, value in wanted.items()}).values_list(
+    in_study = {f"run__study_run__{name}": value for name, value in wanted.items()}
+    measured = Sample.objects.filter(of_plan, **in_study).values_list(
         "run_id", "measure__operation", "point__file_size", "point__block_size", "point__threads", "point__iodepth",
         "section",
     )  # fmt: skip
@@ -88,6 +97,8 @@ def runs_of(study: Study, host_id: int | None = None) -> StudysRuns:
     steps = PlannedRun.objects.filter(row__plan__study=study)
     if host_id is not None:
         steps = steps.filter(run__host=host_id)
+    if plan_id is not None:
+        steps = steps.filter(row__plan=plan_id)
     planned = {planned_run.run_id: planned_run for planned_run in steps}
     return StudysRuns(dict(runs), facts, planned)
 
