@@ -40,7 +40,7 @@ ALLOWED: dict[str, set[str]] = {
 }
 COMPARING = ("compare", "cells", "details", "likeness", "fact_names")
 PLANNING = (
-    "guards", "matrix", "order", "point_match", "problems", "progress", "saturation", "schema", "stopping_rule",
+    "guards", "matrix", "order", "point_match", "problems", "progress", "saturation/ladder", "schema", "stopping_rule",
     "workload",
 )  # fmt: skip
 MATCHING = ("answers", "dependence", "fact_codes", "nearest", "run_group", "strata")

@@ -18,6 +18,7 @@ from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
 from apps.labs.models import Role
 from apps.plans import services
+from apps.plans.estimates.plan_estimate import estimate_page
 from apps.plans.execution_page import ExecutionPage
 from apps.plans.forms import NewPlanForm
 from apps.plans.presets import PRESETS
@@ -81,7 +82,11 @@ def plan(request: LabRequest, pk: int) -> HttpResponse:
         return HttpResponse(_live_part(request, found, may_edit))
     page = ExecutionPage(found)
     results = PlanResults(page.matrix, is_live=page.is_live)
-    context = {"page": page, "plan": found, "may_edit": may_edit, "results": results, "panel": SchedulePanel(found)}
+    is_ahead = page.execution is None or page.execution.has_ended
+    context = {
+        "page": page, "plan": found, "may_edit": may_edit, "results": results, "panel": SchedulePanel(found),
+        "estimate": estimate_page(page.matrix) if is_ahead else None,
+    }  # fmt: skip
     return render(request, "plans/plan.html", context)
 
 

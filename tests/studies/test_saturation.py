@@ -5,26 +5,26 @@ from collections.abc import Callable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.studies.plans.saturation import (
+from apps.studies.plans.saturation.ladder import (
     CAPPED,
     PASSED,
     SEARCHING,
     STUCK,
     Ladder,
-    Load,
+    LadderLoad,
     LoadResult,
     double_in_turn,
     search,
 )
 
 MS = 1e6
-Model = Callable[[Load], tuple[float, float]]
+Model = Callable[[LadderLoad], tuple[float, float]]
 
 
 def queue_model(service_ms: float, servers: int) -> Model:
     """Return a disk with so many independent heads: beyond them I/Os queue, and latency is I/Os in flight ÷ IOPS."""
 
-    def answer(load: Load) -> tuple[float, float]:
+    def answer(load: LadderLoad) -> tuple[float, float]:
         flight = load.depth * load.jobs
         busy = min(flight, servers)
         iops = busy / (service_ms / 1000)
@@ -33,7 +33,9 @@ def queue_model(service_ms: float, servers: int) -> Model:
     return answer
 
 
-def run(loads: list[Load], model: Model, bound_ms: float, least_points: int = 1) -> tuple[Ladder, list[Load]]:
+def run(
+    loads: list[LadderLoad], model: Model, bound_ms: float, least_points: int = 1
+) -> tuple[Ladder, list[LadderLoad]]:
     """Measure the open point again and again, as hosts do, until the search has ended."""
     results = [LoadResult(load) for load in loads]
     order = []
@@ -83,7 +85,7 @@ def test_the_least_number_of_points_is_measured_past_the_bound() -> None:
 
 
 def test_a_point_that_failed_or_has_no_latency_ends_the_search_without_an_answer() -> None:
-    one, two, four = (Load(depth, 1) for depth in (1, 2, 4))
+    one, two, four = (LadderLoad(depth, 1) for depth in (1, 2, 4))
     done = LoadResult(one, 100, MS, 1, is_done=True)
     for problem in (LoadResult(two, is_failed=True), LoadResult(two, 200, None, 1, is_done=True)):
         ladder = search([done, problem, LoadResult(four)], 5 * MS)
@@ -92,20 +94,20 @@ def test_a_point_that_failed_or_has_no_latency_ends_the_search_without_an_answer
 
 def test_a_skipped_point_is_passed_over() -> None:
     results = [
-        LoadResult(Load(1, 1), 100, MS, 1, is_done=True), LoadResult(Load(2, 1), is_left_out=True), LoadResult(Load(4, 1)),
+        LoadResult(LadderLoad(1, 1), 100, MS, 1, is_done=True), LoadResult(LadderLoad(2, 1), is_left_out=True), LoadResult(LadderLoad(4, 1)),
     ]  # fmt: skip
     assert search(results, 5 * MS).open == 2
 
 
 def test_points_wait_for_those_before_them() -> None:
-    results = [LoadResult(Load(depth, 1)) for depth in (1, 2, 4)]
+    results = [LoadResult(LadderLoad(depth, 1)) for depth in (1, 2, 4)]
     ladder = search(results, 5 * MS)
     assert (ladder.open, ladder.held_back) == (0, [1, 2])
 
 
 @given(st.lists(st.floats(0.01, 20), min_size=1, max_size=14), st.floats(0.1, 10), st.integers(1, 14))
 def test_any_disk_has_an_answer_within_the_bound(latencies: list[float], bound: float, least: int) -> None:
-    loads = [Load(2**at, 1) for at in range(len(latencies))]
+    loads = [LadderLoad(2**at, 1) for at in range(len(latencies))]
     model = dict(zip(loads, latencies, strict=True))
     ladder, order = run(loads, lambda load: (1000.0 * load.depth, model[load] * MS), bound, least)
     assert order == loads[: len(order)], "lightest first, none twice, none left out"

@@ -10,7 +10,7 @@ from apps.plans.presets.preset import (
     make_point,
     words_of,
 )
-from apps.studies.plans.saturation import double_in_turn
+from apps.studies.plans.saturation.ladder import double_in_turn
 
 
 def make_points(options: PresetOptions) -> list[PlanPointData]:

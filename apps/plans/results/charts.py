@@ -15,7 +15,7 @@ from apps.comparison.charts.chart import (
 from apps.core.quantities import written
 from apps.core.units import human, plain, unit_for
 from apps.plans.results.steady_state import SteadyCell
-from apps.studies.plans.saturation_search import RowLadder
+from apps.studies.plans.saturation.row_ladders import RowLadder
 from apps.studies.plans.stopping_rule import SteadyWindow
 
 

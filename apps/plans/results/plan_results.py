@@ -14,7 +14,7 @@ from apps.core.unit_base import base
 from apps.plans.results.charts import saturation_chart, steady_state_chart
 from apps.plans.results.steady_state import SteadyCell, steady_cells
 from apps.studies.plans.plan_page import PlanPage
-from apps.studies.plans.saturation_search import RowLadder
+from apps.studies.plans.saturation.row_ladders import RowLadder
 
 MOST_CHARTS = 8  # of cells on one page; REST has all
 

@@ -9,14 +9,14 @@ from django.utils.translation import gettext as _
 
 from apps.core.units import size
 from apps.runs.metrics import point_text
-from apps.runs.workload import WorkloadError, planned_seconds
+from apps.runs.workload import WorkloadError, guess_seconds
 from apps.studies.models import Guard, Plan, PlanCell, PlanConfiguration, PlanPoint, Study
 from apps.studies.plans.matrix import CacheFinding, Matrix, MatrixColumn, MatrixRow, cache_findings
 from apps.studies.plans.order import ORDER_WORDS, OrderPicture, Step, sequence
 from apps.studies.plans.point_match import DemandDifference
 from apps.studies.plans.progress import NOT_RUN, STATES, Estimate, HeldRun, Progress, WaitingCell, estimate, progress_of
 from apps.studies.plans.run_assignment import Assignment, NotCounted, Place, StudysRuns, assign_runs, runs_of
-from apps.studies.plans.saturation_search import RowLadder, SaturationSearch
+from apps.studies.plans.saturation.row_ladders import RowLadder, SaturationSearch
 from apps.studies.plans.stopping_rule import is_enough
 from apps.studies.plans.workload import workload_at
 
@@ -362,6 +362,6 @@ def _workload(point: PlanPoint, file_size: int | None) -> dict[str, Any] | None:
 
 def _waiting(cell: PlanPageCell) -> WaitingCell:
     past = [run.seconds for run in cell.runs if run.seconds is not None and run.state == "finished"]
-    seconds = planned_seconds(cell.workload) if cell.workload else None
+    seconds = guess_seconds(cell.workload) if cell.workload else None
     host = cell.row.host
     return WaitingCell(cell.row.name, host.name if host else "", cell.file_size, cell.remaining, past, seconds)

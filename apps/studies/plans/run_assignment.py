@@ -10,14 +10,15 @@ A published report's cells hold what the report tells, under the configuration a
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from statistics import fmean
 from typing import Any
 
-from django.db.models import Avg, Q
+from django.db.models import Avg, OuterRef, Q, Subquery
 
 from apps.parsers.fio.options import make_load
 from apps.parsers.fio.workload import make_workload
-from apps.runs.models import Run, Sample
+from apps.runs.models import Attempt, Run, Sample
 from apps.studies.models import Plan, PlanConfiguration, PlannedRun, PlanPoint, Study, StudyRun
 from apps.studies.plans.point_match import (
     OPTIONS,
@@ -42,6 +43,7 @@ class StudysRuns:
     by_configuration: dict[int, list[Run]]
     facts: dict[int, RunFacts]
     planned: dict[int, PlannedRun]
+    accepted_at: dict[int, datetime] = field(default_factory=dict)  # when the host began: with filling the test files
 
 
 @dataclass(frozen=True)
@@ -76,15 +78,20 @@ def runs_of(study: Study, host_id: int | None = None, plan_id: int | None = None
     if host_id is not None:
         wanted["configuration__target__host"] = host_id
     of_plan = Q() if plan_id is None else Q(run__planned_run=None) | Q(run__planned_run__row__plan=plan_id)
+    accepted = Attempt.objects.filter(run=OuterRef("run")).order_by("-number").values("accepted_at")[:1]
     places = (
         StudyRun.objects.filter(of_plan, **wanted)
+        .annotate(accepted_at=Subquery(accepted))
         .select_related("run__workload", "run__host", "run__target__host")
         .order_by("run_id")
     )
     runs: dict[int, list[Run]] = defaultdict(list)
     points: dict[int, list[MeasuredPoint]] = defaultdict(list)
+    accepted_at: dict[int, datetime] = {}
     for place in places:
         runs[place.configuration_id].append(place.run)
+        if place.accepted_at:
+            accepted_at[place.run_id] = place.accepted_at
     in_study = {f"run__study_run__{name}": value for name, value in wanted.items()}
     measured = Sample.objects.filter(of_plan, **in_study).values_list(
         "run_id", "measure__operation", "point__file_size", "point__block_size", "point__threads", "point__iodepth",
@@ -100,7 +107,7 @@ def runs_of(study: Study, host_id: int | None = None, plan_id: int | None = None
     if plan_id is not None:
         steps = steps.filter(row__plan=plan_id)
     planned = {planned_run.run_id: planned_run for planned_run in steps}
-    return StudysRuns(dict(runs), facts, planned)
+    return StudysRuns(dict(runs), facts, planned, accepted_at)
 
 
 def assign_runs(plan: Plan, file_sizes: Mapping[Place, int | None], study_runs: StudysRuns) -> Assignment:
@@ -265,7 +272,8 @@ def _plain(value: Any) -> Any:
 
 def _held(run: Run, study_runs: StudysRuns) -> HeldRun:
     planned = study_runs.planned.get(run.pk)
-    took = (run.finished_at - run.started_at).total_seconds() if run.finished_at and run.started_at else None
+    begun = study_runs.accepted_at.get(run.pk) or run.started_at
+    took = (run.finished_at - begun).total_seconds() if run.finished_at and begun else None
     if planned is None:
         return HeldRun(run.pk, run.state, run.progress, seconds=took)
     return HeldRun(

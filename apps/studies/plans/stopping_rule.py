@@ -10,7 +10,7 @@ Steady state is that of the SNIA performance test: over the last `window` rounds
 straight line through them rises or falls by at most 10 % of it.
 
 Saturation has a fixed number of rounds for each point, and goes from point to point until the percentile of completion latency passes
-the bound (`saturation.py`).
+the bound (`saturation/`).
 """
 
 from collections.abc import Mapping, Sequence

@@ -13,7 +13,7 @@ SEARCHING, PASSED, CAPPED, STUCK = "searching", "passed", "capped", "stuck"
 
 
 @dataclass(frozen=True)
-class Load:
+class LadderLoad:
     """One load of a ladder: I/Os in flight of each job × jobs."""
 
     depth: int
@@ -33,7 +33,7 @@ class LoadResult:
     somebody skipped the cell, or it cannot be run.
     """
 
-    load: Load
+    load: LadderLoad
     iops: float | None = None
     latency: float | None = None
     rounds: int = 0
@@ -111,16 +111,16 @@ def search(results: Sequence[LoadResult], bound: float, least_points: int = 1) -
     return Ladder(tuple(results), bound, CAPPED if passed is None else PASSED, **known)
 
 
-def double_in_turn(depths: Sequence[int], jobs: Sequence[int]) -> list[Load]:
+def double_in_turn(depths: Sequence[int], jobs: Sequence[int]) -> list[LadderLoad]:
     """Return the loads of a search: the next depth, then the next number of jobs, in turn.
 
     Where one list has ended the other goes on alone, so `[1]` as depths, as a synchronous engine has them, raises the
     jobs alone.
     """
-    loads = [Load(depths[0], jobs[0])]
+    loads = [LadderLoad(depths[0], jobs[0])]
     for depth, number in zip_longest(depths[1:], jobs[1:]):
         if depth is not None:
-            loads.append(Load(depth, loads[-1].jobs))
+            loads.append(LadderLoad(depth, loads[-1].jobs))
         if number is not None:
-            loads.append(Load(loads[-1].depth, number))
+            loads.append(LadderLoad(loads[-1].depth, number))
     return loads

@@ -11,7 +11,7 @@ from apps.runs.models import Sample
 from apps.studies.models import Plan, PlanConfiguration, PlanPoint
 from apps.studies.plans.progress import FAILED, HeldRun, Progress
 from apps.studies.plans.run_assignment import Place
-from apps.studies.plans.saturation import CAPPED, PASSED, STUCK, Ladder, Load, LoadResult, search
+from apps.studies.plans.saturation.ladder import CAPPED, PASSED, STUCK, Ladder, LadderLoad, LoadResult, search
 
 NOT_OF_A_LOAD = ("disk", "sync", "mixed", "trim")  # operations that are no reads or writes of their own
 NS_PER_MS = 1e6
@@ -168,7 +168,7 @@ def _kind_of_load(point: PlanPoint) -> str:
 
 
 def _result(cell: SearchedCell, loads: dict[int, tuple[float, float]]) -> LoadResult:
-    load = Load(cell.point.iodepth or 1, cell.point.threads or 1)
+    load = LadderLoad(cell.point.iodepth or 1, cell.point.threads or 1)
     values = [loads[run.pk] for run in cell.runs if run.is_counted and run.pk in loads]
     progress = cell.progress
     return LoadResult(

@@ -29,7 +29,7 @@ from apps.plans.results.steady_state import SteadyCell, steady_cells
 from apps.studies.models import Plan
 from apps.studies.plans.plan_page import PlanPage
 from apps.studies.plans.run_assignment import runs_of
-from apps.studies.plans.saturation_search import RowLadder
+from apps.studies.plans.saturation.row_ladders import RowLadder
 
 Json = dict[str, Any]
 FORMS = [JSON, CSV, *PICTURES]
