@@ -282,7 +282,7 @@ def test_viewers_read_and_strangers_find_nothing(write_plan: WritePlan, sign_in:
     scheduled(plan)
     viewer = sign_in("viewer")
     text = viewer.get(f"/plans/{plan.pk}/").content.decode()
-    assert "every day at 02:30, Europe/Rome".capitalize() in text
+    assert "Every day at 02:30, Europe/Rome" in text
     assert "Pause the schedule" not in text
     assert viewer.post(f"/plans/{plan.pk}/schedule/pause/").status_code == 403
     assert viewer.get(f"/plans/{plan.pk}/schedule/").status_code == 403

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from apps.core.units import size
 from apps.runs.metrics import point_text
-from apps.runs.workload import WorkloadError, guess_seconds
+from apps.runs.workload import WorkloadError, guess_seconds, planned_seconds
 from apps.studies.models import Guard, Plan, PlanCell, PlanConfiguration, PlanPoint, Study
 from apps.studies.plans.matrix import CacheFinding, Matrix, MatrixColumn, MatrixRow, cache_findings
 from apps.studies.plans.order import ORDER_WORDS, OrderPicture, Step, sequence
@@ -362,6 +362,7 @@ def _workload(point: PlanPoint, file_size: int | None) -> dict[str, Any] | None:
 
 def _waiting(cell: PlanPageCell) -> WaitingCell:
     past = [run.seconds for run in cell.runs if run.seconds is not None and run.state == "finished"]
-    seconds = guess_seconds(cell.workload) if cell.workload else None
+    # Without a runtime the row's own runs know better than a guess.
+    seconds = guess_seconds(cell.workload) if cell.workload and planned_seconds(cell.workload) is not None else None
     host = cell.row.host
     return WaitingCell(cell.row.name, host.name if host else "", cell.file_size, cell.remaining, past, seconds)

@@ -96,7 +96,7 @@ def _state(runs: Sequence[HeldRun], done: int, needed: int, reason: str, is_repo
 
 @dataclass(frozen=True)
 class WaitingCell:
-    """A cell's rounds that are still to be made. `past`: seconds of its own runs; `asked`: what its workload will about take."""
+    """A cell's rounds that are still to be made. `past`: seconds of its own runs; `asked`: what a workload with a runtime will about take."""
 
     row: str
     host: str
