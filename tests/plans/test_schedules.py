@@ -14,6 +14,7 @@ from apps.plans import services
 from apps.plans.models import Execution, PlanSchedule, ScheduleFiring
 from apps.plans.schedules.recurrence import RecurrenceError
 from apps.plans.schedules.services import (
+    PARTS,
     ScheduleRequest,
     fire,
     next_times,
@@ -36,6 +37,7 @@ SignIn = Callable[[str], Client]
 WritePlan = Callable[..., Plan]
 NIGHTLY = ScheduleRequest("nightly", "Europe/Rome", at=time(2, 30))
 DAY = timedelta(days=1)
+NOT_PARTS = {Plan, Execution, PlanSchedule, ScheduleFiring}
 
 
 def at(text: str) -> datetime:
@@ -98,6 +100,11 @@ def test_each_night_has_its_own_runs_on_the_same_targets_and_workloads(write_pla
     assert [found.count() for found in runs.values()] == [8, 8, 8]
     workloads = [sorted(found.values_list("target_id", "workload__sha256")) for found in runs.values()]
     assert workloads[0] == workloads[1] == workloads[2], "so trends follow them from night to night"
+
+
+def test_every_part_of_a_plan_is_copied_or_is_known_to_belong_to_what_became_of_it() -> None:
+    parts = {field.related_model for field in Plan._meta.related_objects}
+    assert parts == {*PARTS, *NOT_PARTS}, "copy the new part in apps/plans/schedules/services.py, or name it here"
 
 
 def test_a_second_task_finds_nothing_to_do(write_plan: WritePlan) -> None:

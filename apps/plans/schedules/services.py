@@ -10,6 +10,7 @@ from datetime import datetime, time, timedelta
 from typing import TypeVar
 
 from django.db import transaction
+from django.db.models import Model
 from django.utils import timezone
 
 from apps.plans.models import (
@@ -29,6 +30,8 @@ LATE = timedelta(minutes=5)
 MOST_A_DAY = 24
 WEEKDAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
 Part = TypeVar("Part", PlanConfiguration, PlanPoint, Guard)
+# What a plan is made of; all else that refers to one belongs to what became of it.
+PARTS: tuple[type[Model], ...] = (PlanConfiguration, PlanPoint, Guard, PlanCell)
 BY_SCHEDULE = "schedule of"  # what starts of a schedule have as their author, before the plan's title
 
 
