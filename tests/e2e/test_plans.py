@@ -50,6 +50,16 @@ def as_a_disk(job: dict[str, Any]) -> dict[str, float]:
     return {"iops": iops, "bandwidth": 4096 * iops, "clat_p99": flight / iops * 1e9}
 
 
+def await_drawn(page: Page, chart: str, series: int, points: int) -> None:
+    """Wait until a series of a chart has so many marks; the site's policy forbids what `wait_for_function` would do."""
+    for _ in range(200):
+        drawn = page.evaluate(DRAWN, chart)
+        if drawn and drawn[series] == points:
+            return
+        page.wait_for_timeout(100)
+    raise AssertionError(f"{chart} has {drawn}")
+
+
 def look(page: Page, name: str) -> None:
     """Keep a picture where somebody wants to look at the pages: SPINDLE_PICTURES names the folder."""
     if folder := os.environ.get("SPINDLE_PICTURES"):
@@ -58,9 +68,9 @@ def look(page: Page, name: str) -> None:
 
 def make(page: Page, furnished: world.World, preset: str, title: str) -> Plan:
     page.goto("/plans/new/")
-    page.get_by_label("Title").fill(title)
+    page.locator("#id_title").fill(title)
     page.get_by_role("checkbox", name=str(furnished.target)).check()
-    page.get_by_label("Procedure").select_option(preset)
+    page.locator("#id_preset").select_option(preset)
     expect(page.locator("#plan-estimate")).to_contain_text("runs")
     look(page, f"new-{preset}")
     page.get_by_role("button", name="Write the plan").click()
@@ -84,21 +94,21 @@ def test_a_search_for_saturation_draws_its_curve_while_it_runs(
     chart = page.locator("#chart-saturation")
     expect(chart).to_be_visible()
     expect(page.locator(".plan-statements")).to_contain_text("So far the highest IOPS")
-    page.wait_for_function(f"({DRAWN})('chart-saturation')?.[0] === 3")
+    await_drawn(page, "chart-saturation", 0, 3)
     while measure(furnished, plan, as_a_disk):
         pass
     expect(page.locator(".plan-statements")).to_contain_text("Highest IOPS within p99 ≤ 5.00")
     expect(page.locator(".plan-statements")).to_contain_text("4\u202f000 at depth 2 × 2 jobs")
     assert page.evaluate("window.sameDocument"), "the page was never loaded again"
     page.reload()
-    page.wait_for_function(f"({DRAWN})('chart-saturation')?.[0] === 8")
+    await_drawn(page, "chart-saturation", 0, 8)
     assert broken_rules(page) == []
     assert complaints == []
     look(page, "saturation")
     for width, scheme in ((390, "light"), (1280, "dark")):
         other: Page = signed_in("viewer", width=width, color_scheme=scheme)
         other.goto(f"/plans/{plan.pk}/")
-        other.wait_for_function(f"({DRAWN})('chart-saturation')?.[0] === 8")
+        await_drawn(other, "chart-saturation", 0, 8)
         look(other, f"saturation-{width}-{scheme}")
         assert other.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), "nothing sticks out"
 
@@ -110,15 +120,15 @@ def test_rounds_of_a_steady_state_and_a_schedule(furnished: world.World, signed_
     for value in SETTLING:
         measure(furnished, plan, lambda job, value=value: {"bandwidth": value * 1e6})  # type: ignore[misc]
     page.goto(f"/plans/{plan.pk}/")
-    page.wait_for_function(f"({DRAWN})('chart-steady-1')?.[2] === 5")
-    assert page.evaluate(f"({DRAWN})('chart-steady-1')") == [8, 5, 5]
+    await_drawn(page, "chart-steady-1", 2, 5)
+    assert page.evaluate(DRAWN, "chart-steady-1") == [8, 5, 5]
     expect(page.locator(".plan-statements")).to_contain_text("Steady state in rounds 4 to 8")
     page.get_by_role("link", name="Schedule…").click()
-    expect(page.get_by_label("Time zone")).to_have_value("UTC")
-    page.get_by_label("How often").select_option("weekly")
+    expect(page.locator("#id_time_zone")).to_have_value("UTC")
+    page.locator("#id_kind").select_option("weekly")
     page.get_by_label("Monday").check()
-    page.get_by_label("Time", exact=True).fill("02:30")
-    page.get_by_label("Time zone").select_option("Europe/Rome")
+    page.locator("#id_at").fill("02:30")
+    page.locator("#id_time_zone").select_option("Europe/Rome")
     look(page, "schedule-form")
     page.get_by_role("button", name="Set the schedule").click()
     expect(page.locator("#schedule-title + span")).to_contain_text("Monday at 02:30, Europe/Rome")
@@ -131,7 +141,7 @@ def test_rounds_of_a_steady_state_and_a_schedule(furnished: world.World, signed_
     for width, scheme in ((390, "dark"), (1280, "dark")):
         other: Page = signed_in("viewer", width=width, color_scheme=scheme)
         other.goto(f"/plans/{plan.pk}/")
-        other.wait_for_function(f"({DRAWN})('chart-steady-1')?.[2] === 5")
+        await_drawn(other, "chart-steady-1", 2, 5)
         look(other, f"steady-{width}-{scheme}")
         assert other.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), "nothing sticks out"
 
@@ -140,4 +150,4 @@ def test_the_form_of_a_schedule_begins_with_the_readers_own_zone(furnished: worl
     page: Page = signed_in("engineer", timezone_id="Asia/Tokyo")
     plan = make(page, furnished, "quick-check", "Nights")
     page.goto(f"/plans/{plan.pk}/schedule/")
-    expect(page.get_by_label("Time zone")).to_have_value("Asia/Tokyo")
+    expect(page.locator("#id_time_zone")).to_have_value("Asia/Tokyo")

@@ -99,7 +99,8 @@ def parse_recurrence(text: str, zone: str) -> Recurrence:
     if len(fields) != len(NAMES):
         raise RecurrenceError("cron", text[:80], f"five fields: {', '.join(NAMES)}")
     values = [_expand(name, field, *limits) for name, field, limits in zip(NAMES, fields, LIMITS, strict=True)]
-    recurrence = Recurrence(*values, zone=zone_named(zone))
+    minutes, hours, days, months, weekdays = values
+    recurrence = Recurrence(minutes, hours, days, months, weekdays, zone_named(zone))
     if recurrence.next_after(datetime.now(UTC)) is None:
         raise RecurrenceError("cron", text[:80], "a day that there is")
     return recurrence
