@@ -56,7 +56,7 @@ def advance(plan_id: int, host_id: int | None) -> str:
 def _advance(execution: Execution, plan: Plan, host_id: int) -> str:
     if _pause_after_failures(execution, plan, host_id):
         return "paused"
-    page = PlanPage(plan, runs_of(plan.study, host_id))
+    page = PlanPage(plan, runs_of(plan.study, host_id, plan.pk))
     for _ in range(len(page.cells) + 1):  # each turn starts a step, waits, or excludes a cell
         step = find_next_step(plan, find_waiting(page, execution.retries).get(host_id, {}))
         if step is None:
@@ -66,7 +66,7 @@ def _advance(execution: Execution, plan: Plan, host_id: int) -> str:
         if outcome != "excluded":
             return outcome
         plan = load_plan(plan.pk, host_id)
-        page = PlanPage(plan, runs_of(plan.study, host_id))
+        page = PlanPage(plan, runs_of(plan.study, host_id, plan.pk))
     return "nothing left"
 
 
@@ -175,7 +175,7 @@ def _finish_if_done(execution: Execution, plan: Plan) -> str:
     """End the execution where no host of the plan has anything left."""
     if open_runs(plan).exists():
         return "nothing left on this host"
-    page = PlanPage(load_plan(plan.pk), runs_of(plan.study))
+    page = PlanPage(load_plan(plan.pk), runs_of(plan.study, plan_id=plan.pk))
     waiting = find_waiting(page, execution.retries).values()
     if any(rounds for of_host in waiting for rounds in of_host.values()):
         return "nothing left on this host"

@@ -98,7 +98,7 @@ def _state(runs: Sequence[HeldRun], done: int, needed: int, reason: str, is_repo
 
 @dataclass(frozen=True)
 class WaitingCell:
-    """A cell's rounds that are still to be made. `past`: seconds of its own runs; `asked`: what the workload says it takes at most."""
+    """A cell's rounds that are still to be made. `past`: seconds of its own runs; `asked`: what a workload with a runtime will about take."""
 
     row: str
     host: str

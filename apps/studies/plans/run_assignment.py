@@ -11,14 +11,15 @@ A published report's cells hold what the report tells, under the configuration a
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from statistics import fmean
 from typing import Any
 
-from django.db.models import Avg, Q
+from django.db.models import Avg, OuterRef, Q, Subquery
 
 from apps.parsers.fio.options import make_load
 from apps.parsers.fio.workload import make_workload
-from apps.runs.models import Run, Sample
+from apps.runs.models import Attempt, Run, Sample
 from apps.studies.models import Plan, PlanConfiguration, PlannedRun, PlanPoint, Study, StudyRun
 from apps.studies.plans.point_match import (
     OPTIONS,
@@ -43,6 +44,7 @@ class StudysRuns:
     by_configuration: dict[int, list[Run]]
     facts: dict[int, RunFacts]
     planned: dict[int, PlannedRun]
+    accepted_at: dict[int, datetime] = field(default_factory=dict)  # when the host began: with filling the test files
     requested: dict[int, RunFacts] = field(default_factory=dict)  # of finished runs that were made for a step
 
 
@@ -65,27 +67,42 @@ class Assignment:
     values: dict[Place, dict[int, float]] = field(default_factory=dict)
 
 
-def runs_of(study: Study, host_id: int | None = None) -> StudysRuns:
-    """Return the study's runs in three queries, whatever there is; with `host_id` those of that host's configurations."""
+def runs_of(study: Study, host_id: int | None = None, plan_id: int | None = None) -> StudysRuns:
+    """Return the study's runs in three queries, whatever there is.
+
+    Args:
+        study: Whose configurations hold the runs.
+        host_id: Only those of that host's configurations.
+        plan_id: Without those that were made for another plan, which count for no cell of this one: a study may have a
+            plan for every night.
+    """
     wanted: dict[str, Any] = {"configuration__study": study}
     if host_id is not None:
         wanted["configuration__target__host"] = host_id
+    of_plan = Q() if plan_id is None else Q(run__planned_run=None) | Q(run__planned_run__row__plan=plan_id)
+    accepted = Attempt.objects.filter(run=OuterRef("run")).order_by("-number").values("accepted_at")[:1]
     places = (
-        StudyRun.objects.filter(**wanted)
+        StudyRun.objects.filter(of_plan, **wanted)
+        .annotate(accepted_at=Subquery(accepted))
         .select_related("run__workload", "run__host", "run__target__host")
         .order_by("run_id")
     )
     runs: dict[int, list[Run]] = defaultdict(list)
     points: dict[int, list[MeasuredPoint]] = defaultdict(list)
+    accepted_at: dict[int, datetime] = {}
     for place in places:
         runs[place.configuration_id].append(place.run)
-    measured = Sample.objects.filter(**{f"run__study_run__{name}": value for name, value in wanted.items()})
-    for run, point in _measured_points(measured):
+        if place.accepted_at:
+            accepted_at[place.run_id] = place.accepted_at
+    in_study = {f"run__study_run__{name}": value for name, value in wanted.items()}
+    for run, point in _measured_points(Sample.objects.filter(of_plan, **in_study)):
         points[run].append(point)
     facts = {run.pk: _facts(run, points[run.pk]) for some in runs.values() for run in some}
     steps = PlannedRun.objects.filter(row__plan__study=study)
     if host_id is not None:
         steps = steps.filter(run__host=host_id)
+    if plan_id is not None:
+        steps = steps.filter(row__plan=plan_id)
     planned = {planned_run.run_id: planned_run for planned_run in steps}
     requested = {
         run.pk: _requested_facts(run)
@@ -93,7 +110,7 @@ def runs_of(study: Study, host_id: int | None = None) -> StudysRuns:
         for run in some
         if run.pk in planned and run.state == "finished"
     }
-    return StudysRuns(dict(runs), facts, planned, requested)
+    return StudysRuns(dict(runs), facts, planned, accepted_at, requested)
 
 
 def _measured_points(samples: Any) -> Iterator[tuple[int, MeasuredPoint]]:
@@ -311,7 +328,8 @@ def _plain(value: Any) -> Any:
 
 def _held(run: Run, study_runs: StudysRuns) -> HeldRun:
     planned = study_runs.planned.get(run.pk)
-    took = (run.finished_at - run.started_at).total_seconds() if run.finished_at and run.started_at else None
+    begun = study_runs.accepted_at.get(run.pk) or run.started_at
+    took = (run.finished_at - begun).total_seconds() if run.finished_at and begun else None
     if planned is None:
         return HeldRun(run.pk, run.state, run.progress, seconds=took)
     return HeldRun(
