@@ -7,13 +7,13 @@ from django import forms
 from apps.core.forms import SiteForm
 from apps.labs.models import Lab
 from apps.plans.plan_request import PlanRequest, find_preset, make_points, refuse_values
-from apps.plans.presets import PRESETS
+from apps.plans.presets import PRESETS, saturation
 from apps.plans.published_procedure import find_procedures, repeat, usual_rule
 from apps.runs.forms import offered_targets
 from apps.studies.models import Plan, Study
 from apps.studies.plans.guards import KINDS
 from apps.studies.plans.problems import PlanError
-from apps.studies.plans.stopping_rule import MOST_ROUNDS
+from apps.studies.plans.stopping_rule import MOST_POINTS, MOST_ROUNDS, PERCENTILES
 
 USUAL = "usual"
 REPORT = "report-"  # before the id of a report's plan
@@ -61,6 +61,21 @@ class NewPlanForm(SiteForm):
     runtime = forms.IntegerField(
         required=False, min_value=1, max_value=86400, label="Runtime, s", help_text="of each run, where it is timed"
     )
+    percentile = forms.TypedChoiceField(
+        choices=[(percentile, f"p{percentile}") for percentile in PERCENTILES], coerce=int, required=False,
+        initial=99, empty_value=99, label="Latency percentile", help_text="for saturation: of completion latency (clat)",
+    )  # fmt: skip
+    bound_ms = forms.FloatField(
+        required=False,
+        min_value=0.001,
+        max_value=60_000,
+        label="Latency bound, ms",
+        help_text="for saturation: usually 5",
+    )
+    least_points = forms.IntegerField(
+        required=False, min_value=1, max_value=MOST_POINTS, label="Points at least",
+        help_text="for saturation: go on to so many, even past the bound",
+    )  # fmt: skip
     kind = forms.ChoiceField(choices=RULES, label="Repetitions")
     rounds = forms.IntegerField(
         min_value=1,
@@ -100,8 +115,13 @@ class NewPlanForm(SiteForm):
         return bool(fields["targets"].queryset.exists())
 
     def stopping(self, report: Plan | None) -> dict[str, Any]:
-        """Return the stopping rule as `apps.studies.plans.schema` reads it."""
+        """Return the stopping rule as `apps.studies.plans.schema` reads it. Raises `PlanError`."""
         typed = self.cleaned_data
+        if typed["preset"] == saturation.PRESET.name:
+            return self._saturation()
+        if typed["bound_ms"] or typed["least_points"]:
+            name = "bound_ms" if typed["bound_ms"] else "least_points"
+            raise PlanError(name, typed[name], f"nothing: only {saturation.PRESET.title} has a bound")
         if typed["kind"] == USUAL:
             return usual_rule(report) if report else dict(find_preset(typed["preset"]).rule)
         most = max(3, typed["rounds"])
@@ -112,6 +132,15 @@ class NewPlanForm(SiteForm):
             },
             "steady_state": {"kind": "steady_state", "window": 5, "at_most": max(5, typed["rounds"])},
         }[typed["kind"]]  # fmt: skip
+
+    def _saturation(self) -> dict[str, Any]:
+        """Return the rule of a search for saturation: the preset's with what was typed."""
+        typed = self.cleaned_data
+        if typed["kind"] not in (USUAL, "fixed"):
+            raise PlanError("kind", typed["kind"], "a fixed number of rounds for each point of a search")
+        rule = {**saturation.PRESET.rule, "percentile": typed["percentile"]}
+        rule |= {name: typed[name] for name in ("bound_ms", "least_points") if typed[name]}
+        return rule | ({"rounds": typed["rounds"]} if typed["kind"] == "fixed" else {})
 
     def request(self, seed: int) -> PlanRequest:
         """Return the plan that is asked for. Raises `PlanError`."""

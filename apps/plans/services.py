@@ -25,7 +25,7 @@ from apps.studies.plans.plan_import import save_plan
 from apps.studies.plans.plan_page import PlanPage
 from apps.studies.plans.problems import PlanError
 from apps.studies.plans.run_assignment import runs_of
-from apps.studies.plans.schema import plan_of
+from apps.studies.plans.schema import WrittenPlan, plan_of
 from apps.studies.plans.stopping_rule import MOST_ROUNDS, stopping_of
 
 MOST_RETRIES = 10
@@ -42,29 +42,40 @@ def create_plan(wanted: PlanRequest, *, actor: str) -> Plan:
     Raises:
         PlanError: A target is not the lab's own, there is none, or a point, the stopping rule or a guard does not fit.
     """
-    if not wanted.targets:
-        raise PlanError("targets", [], "at least one target")
-    for target in wanted.targets:
-        if target.lab_id != wanted.lab.pk:
-            raise PlanError("targets", target.pk, "targets of this lab")
+    check_targets(wanted)
     title = wanted.title.strip()
     if not title:
         raise PlanError("title", wanted.title, "a title")
     study = wanted.study or Study.objects.create(lab=wanted.lab, slug=_free_slug(wanted.lab, title), title=title)
     configurations = [_configuration_of(study, target) for target in wanted.targets]
-    data = {
-        "name": free_name(study, title), "title": title, "order": wanted.order, "seed": wanted.seed,
-        "stopping": dict(wanted.stopping), "notes": wanted.notes, "points": list(wanted.points),
-        "guards": [dict(guard) for guard in wanted.guards],
-        "configurations": [{"configuration": configuration.name} for configuration in configurations],
-    }  # fmt: skip
+    written = check_request(wanted, free_name(study, title), [configuration.name for configuration in configurations])
     position = Plan.objects.filter(study=study).count()
-    plan, _ = save_plan(study, plan_of(data), actor=actor, position=position)
+    plan, _ = save_plan(study, written, actor=actor, position=position)
     if wanted.repeats:
         plan.repeats = wanted.repeats
         plan.save(update_fields=["repeats"])
     record_act(plan, "plan written", actor)
     return plan
+
+
+def check_targets(wanted: PlanRequest) -> None:
+    """Raise `PlanError` where there is no target, or one of another lab."""
+    if not wanted.targets:
+        raise PlanError("targets", [], "at least one target")
+    for target in wanted.targets:
+        if target.lab_id != wanted.lab.pk:
+            raise PlanError("targets", target.pk, "targets of this lab")
+
+
+def check_request(wanted: PlanRequest, name: str, configurations: Iterable[str]) -> WrittenPlan:
+    """Return the plan that is asked for as it would be written. Raises `PlanError`."""
+    data = {
+        "name": name, "title": wanted.title.strip(), "order": wanted.order, "seed": wanted.seed,
+        "stopping": dict(wanted.stopping), "notes": wanted.notes, "points": list(wanted.points),
+        "guards": [dict(guard) for guard in wanted.guards],
+        "configurations": [{"configuration": configuration} for configuration in configurations],
+    }  # fmt: skip
+    return plan_of(data)
 
 
 def _free_slug(lab: Lab, title: str) -> str:
@@ -111,7 +122,7 @@ def start_plan(plan: Plan, *, actor: str, retries: int = 0) -> Execution:
     execution = execution_of(plan)
     if execution and not execution.has_ended:
         raise ExecutionError(f"The plan is {execution.state} already.")
-    if problems := find_start_problems(PlanPage(load_plan(plan.pk), runs_of(plan.study))):
+    if problems := find_start_problems(PlanPage(load_plan(plan.pk), runs_of(plan.study, plan_id=plan.pk))):
         raise ExecutionError(" ".join(problems))
     execution = execution or Execution(plan=plan)
     execution.state, execution.reason, execution.ended_at = ExecutionState.RUNNING, "", None

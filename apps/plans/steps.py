@@ -14,7 +14,7 @@ from django.utils import timezone
 from apps.core.quantities import written
 from apps.inventory.topology.stack import StackError, stack_of
 from apps.plans.guards import check_after, check_before, find_obstacle, is_lasting
-from apps.plans.guards.evidence import ArrayReport, GuardEvidence, RunReport, StepFacts
+from apps.plans.guards.evidence import FAILED, ArrayReport, GuardEvidence, RunReport, StepFacts
 from apps.plans.models import Execution, ExecutionState, HostWait, exclude_cell, load_plan, open_runs
 from apps.plans.scheduler import CellProgress, find_waiting_rounds, next_step
 from apps.plans.services import pause_plan, record_act
@@ -23,9 +23,10 @@ from apps.runs.services import start_runs
 from apps.runs.states import ENDED
 from apps.runs.workload import WorkloadError, files_bytes
 from apps.studies.models import Plan, PlanConfiguration, PlannedRun, StudyRun
+from apps.studies.models.plan import RESULT
 from apps.studies.plans.order import Cell, Step, steps
-from apps.studies.plans.plan_page import PlanPage, PlanPageCell, target_host
-from apps.studies.plans.run_assignment import runs_of
+from apps.studies.plans.plan_page import PlanPage, PlanPageCell, difference_text, target_host
+from apps.studies.plans.run_assignment import find_result_differences, runs_of
 
 BY_PLAN = "plan"  # what runs and reasons of a plan have as their author, before its title
 MOST_FAILURES = 3  # in a row on one host; then somebody has to look before more is started
@@ -55,7 +56,7 @@ def advance(plan_id: int, host_id: int | None) -> str:
 def _advance(execution: Execution, plan: Plan, host_id: int) -> str:
     if _pause_after_failures(execution, plan, host_id):
         return "paused"
-    page = PlanPage(plan, runs_of(plan.study, host_id))
+    page = PlanPage(plan, runs_of(plan.study, host_id, plan.pk))
     for _ in range(len(page.cells) + 1):  # each turn starts a step, waits, or excludes a cell
         step = find_next_step(plan, find_waiting(page, execution.retries).get(host_id, {}))
         if step is None:
@@ -65,7 +66,7 @@ def _advance(execution: Execution, plan: Plan, host_id: int) -> str:
         if outcome != "excluded":
             return outcome
         plan = load_plan(plan.pk, host_id)
-        page = PlanPage(plan, runs_of(plan.study, host_id))
+        page = PlanPage(plan, runs_of(plan.study, host_id, plan.pk))
     return "nothing left"
 
 
@@ -174,7 +175,7 @@ def _finish_if_done(execution: Execution, plan: Plan) -> str:
     """End the execution where no host of the plan has anything left."""
     if open_runs(plan).exists():
         return "nothing left on this host"
-    page = PlanPage(load_plan(plan.pk), runs_of(plan.study))
+    page = PlanPage(load_plan(plan.pk), runs_of(plan.study, plan_id=plan.pk))
     waiting = find_waiting(page, execution.retries).values()
     if any(rounds for of_host in waiting for rounds in of_host.values()):
         return "nothing left on this host"
@@ -190,10 +191,19 @@ def note_evidence(planned: PlannedRun, now: datetime) -> None:
     if run.state not in ENDED or planned.judged_at:
         return
     report = RunReport(run.state == "finished", run.facts, files_bytes(run.workload.spec) if run.workload else 0)
-    after = check_after(planned.row.plan.guards.all(), report, now)
+    after = [*check_after(planned.row.plan.guards.all(), report, now), *_check_result(planned, now)]
     PlannedRun.objects.filter(pk=planned.pk, judged_at=None).update(
         evidence=[*planned.evidence, *(entry.to_json() for entry in after)], judged_at=now
     )
+
+
+def _check_result(planned: PlannedRun, now: datetime) -> list[GuardEvidence]:
+    """Return evidence against a finished run that measured something else than it was asked for; none where it did not."""
+    differences = find_result_differences(planned) if planned.run.state == "finished" else []
+    if not differences:
+        return []
+    words = f"measured something else than was asked: {', '.join(map(difference_text, differences))}"
+    return [GuardEvidence(RESULT, FAILED, words, "", checked_at=now.isoformat(timespec="seconds"))]
 
 
 def find_unjudged_runs(most: int = 500) -> list[int]:

@@ -8,6 +8,7 @@ Sizes are whole bytes; `read_sizes` makes them of what people type (`4k`, `100 M
 import hashlib
 import math
 from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -161,6 +162,64 @@ def expected_seconds(spec: dict[str, Any]) -> int:
         last = size / SLOW_BYTES if job["end_fsync"] else 0.0
         total += job["ramp_time"] + last + (one_pass if job["runtime"] is None else job["runtime"])
     return math.ceil(total)
+
+
+# What a guess about a run that was never made assumes where nothing better is known: a hard disk of today.
+GUESSED_BYTES, GUESSED_ACCESSES = 150_000_000, 200  # in a second: in a row, and at random
+AROUND_RUN_S = 5.0  # from the offer to fio's start, and from its end until the result is read in
+
+
+@dataclass(frozen=True)
+class Speeds:
+    """What a guess assumes of a target, in bytes/s and accesses/s."""
+
+    read: float = GUESSED_BYTES
+    write: float = GUESSED_BYTES
+    accesses: float = GUESSED_ACCESSES
+
+
+USUAL_SPEEDS = Speeds()
+
+
+def fill_bytes(spec: dict[str, Any]) -> int:
+    """Return how many bytes the host writes into test files before fio starts: those of all jobs that read."""
+    return sum(
+        job["file_size"] * job["numjobs"] for job in spec["jobs"] if job["ioengine"] != "null" and not _only_writes(job)
+    )
+
+
+def _only_writes(job: dict[str, Any]) -> bool:
+    return job["rw"] in ("write", "randwrite")
+
+
+def guess_seconds(spec: dict[str, Any], speeds: Speeds = USUAL_SPEEDS) -> float:
+    """Return about how long a run takes that was never made: test files filled, fio's time, and what is around it.
+
+    A job with a runtime takes that long, or one pass where it may end earlier.
+    """
+    total = AROUND_RUN_S + fill_bytes(spec) / speeds.write
+    for job in spec["jobs"]:
+        size = job["file_size"] * job["numjobs"]
+        one_pass = size / (speeds.write if _only_writes(job) else speeds.read)
+        if job["rw"].startswith("rand") or job["sync"] in ("dsync", "sync"):
+            one_pass = max(one_pass, size / job["block_size"] / speeds.accesses)
+        runtime = job["runtime"]
+        last = one_pass if runtime is None else runtime if job["time_based"] else min(runtime, one_pass)
+        total += job["ramp_time"] + last
+    return total
+
+
+def guess_written(spec: dict[str, Any], speeds: Speeds = USUAL_SPEEDS) -> float:
+    """Return about how many bytes a run that was never made writes at most, its test files included."""
+    total = float(fill_bytes(spec))
+    for job in spec["jobs"]:
+        if job["ioengine"] == "null" or job["rw"] in ("read", "randread"):
+            continue
+        one_pass = job["file_size"] * job["numjobs"]
+        share = 1.0 if _only_writes(job) else (100 - (50 if job["rwmixread"] is None else job["rwmixread"])) / 100
+        seconds = (job["runtime"] or 0) + job["ramp_time"]
+        total += share * (seconds * speeds.write if job["time_based"] else one_pass)
+    return total
 
 
 def limit_seconds(spec: dict[str, Any]) -> int:

@@ -1,6 +1,7 @@
 """Pages of plans: made from a preset, looked at, started, paused, cancelled; viewers read, strangers find nothing."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -272,3 +273,37 @@ def test_sizes_of_the_form_reach_the_host_as_bytes(study: Study, sign_in: SignIn
     advance_all(plan)
     sizes = {run.workload.jobs[0]["file_size"] for run in Run.objects.open().select_related("workload")}
     assert sizes == {2 * GIB}, "hosts of 1 GiB"
+
+
+def test_a_large_matrix_comes_in_parts(write_plan: WritePlan, sign_in: SignIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("apps.plans.execution_page.MOST_CELLS", 2)
+    address = f"/plans/{write_plan().pk}/"
+    first, second = (
+        sign_in("viewer").get(address, {"page": page}, headers={"HX-Request": "true"}).content.decode()
+        for page in (1, 2)
+    )
+    assert '<th scope="row" class="wrap">alpha' in first
+    assert '<th scope="row" class="wrap">beta' not in first
+    assert '<th scope="row" class="wrap">beta' in second
+    assert "Page 1 of 2" in first
+    assert 'href="?page=2"' in first
+    assert "2 configurations × 2 points" in first, "the head speaks of the whole plan"
+
+
+def test_readers_share_a_rendering_and_none_waits_for_the_next(
+    write_plan: WritePlan, sign_in: SignIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("apps.plans.views.FRESH_S", 0)
+    rendered: list[int] = []
+
+    def render_part(request: Any, found: Plan, number: str, **more: Any) -> str:
+        rendered.append(found.pk)
+        if len(rendered) == 2:  # another reader asks while the second rendering is under way
+            assert sign_in("viewer").get(address, headers={"HX-Request": "true"}).content == b"rendering 1"
+        return f"rendering {len(rendered)}"
+
+    monkeypatch.setattr("apps.plans.views._render_live_part", render_part)
+    address = f"/plans/{write_plan().pk}/"
+    answers = [sign_in("viewer").get(address, headers={"HX-Request": "true"}).content for _ in range(2)]
+    assert answers == [b"rendering 1", b"rendering 2"]
+    assert len(rendered) == 2

@@ -126,7 +126,7 @@ def test_runs_started_by_hand_are_taken_into_the_study_at_their_cell(study, plan
     text = client.get(PAGE).content.decode()
     assert "2/2" in text
     # 4 GiB at 35 s a GiB is 140 s, twice; the other host's rounds are unknown
-    assert "At least 4\u00a0min 40\u00a0s, from 2 rounds whose time is known" in text
+    assert "About 4\u00a0min 40\u00a0s, from 2 rounds whose time is known" in text
     assert "Nothing is known yet of the time of 2 rounds." in text
 
 

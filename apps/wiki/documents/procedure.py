@@ -31,6 +31,10 @@ _RULES = {
         "Until the steady state of the SNIA performance test: over the last %(window)s rounds a range of at most "
         "%(range_percent)s %% of the mean and a slope excursion of at most %(slope_percent)s %%; at most %(at_most)s rounds."
     ),
+    "saturation": gettext_noop(
+        "Point after point until p%(percentile)s of completion latency passes %(bound_ms)s ms; rounds of each point: "
+        "%(rounds)s; points at least: %(least_points)s."
+    ),
 }
 
 
