@@ -15,7 +15,7 @@ from apps.core.quantities import written
 from apps.inventory.topology.stack import StackError, stack_of
 from apps.plans.guards import check_after, check_before, find_obstacle, is_lasting
 from apps.plans.guards.evidence import ArrayReport, GuardEvidence, RunReport, StepFacts
-from apps.plans.models import Execution, ExecutionState, HostWait, exclude_cell, load_plan, open_runs
+from apps.plans.models import Execution, ExecutionState, HostWait, load_plan, open_runs
 from apps.plans.scheduler import CellProgress, find_waiting_rounds, next_step
 from apps.plans.services import pause_plan, record_act
 from apps.runs.models import Run
@@ -26,6 +26,7 @@ from apps.studies.models import Plan, PlanConfiguration, PlannedRun, StudyRun
 from apps.studies.plans.order import Cell, Step, steps
 from apps.studies.plans.plan_page import PlanPage, PlanPageCell, target_host
 from apps.studies.plans.run_assignment import runs_of
+from apps.studies.plans.services import exclude_cell
 
 BY_PLAN = "plan"  # what runs and reasons of a plan have as their author, before its title
 MOST_FAILURES = 3  # in a row on one host; then somebody has to look before more is started

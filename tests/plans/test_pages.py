@@ -13,6 +13,7 @@ from apps.plans.presets import PRESETS
 from apps.runs.models import Run
 from apps.runs.states import State
 from apps.studies.models import Plan, PlannedRun, Study
+from apps.studies.plans.services import set_cell
 from tests.conftest import Cast
 from tests.plans.conftest import GIB, HOSTS, advance_all, end, end_all
 
@@ -163,7 +164,7 @@ def test_a_cell_that_is_skipped_after_it_ran_is_not_said_to_have_never_run(
     run = Run.objects.open().first()
     end(run, value=2e8)
     planned = PlannedRun.objects.get(run=run)
-    services.skip_cell(plan, planned.row, planned.point, actor="eve", reason="Enough of it.")
+    set_cell(plan, planned.row, planned.point, actor="eve", reason="Enough of it.")
     text = sign_in("viewer").get(f"/plans/{plan.pk}/").content.decode()
     cell = text.split(f'id="cell-{planned.row_id}-{planned.point_id}"')[1].split("</td>")[0]
     assert "skipped" in cell
