@@ -16,6 +16,7 @@ from apps.inventory.models import Target
 from apps.labs.models import AuditEvent, Lab
 from apps.plans.models import Execution, ExecutionState, execution_of, load_plan, open_runs
 from apps.plans.plan_request import PlanRequest
+from apps.plans.scheduler import is_anything_left
 from apps.runs.services import cancel_run
 from apps.runs.states import ENDED
 from apps.studies.models import Configuration, Plan, PlanConfiguration, PlannedRun, PlanPoint, Study
@@ -102,6 +103,8 @@ def find_start_problems(page: PlanPage) -> list[str]:
 def start_plan(plan: Plan, *, actor: str, retries: int = 0) -> Execution:
     """Start a plan, or start it again after it was cancelled or done; its hosts get their first steps at once.
 
+    Where nothing but failed steps is left of a plan that has ended, starting it again makes those again.
+
     Raises:
         ExecutionError: It runs already, is paused, or has nothing that can be started.
     """
@@ -111,8 +114,14 @@ def start_plan(plan: Plan, *, actor: str, retries: int = 0) -> Execution:
     execution = execution_of(plan)
     if execution and not execution.has_ended:
         raise ExecutionError(f"The plan is {execution.state} already.")
-    if problems := find_start_problems(PlanPage(load_plan(plan.pk), runs_of(plan.study))):
+    page = PlanPage(load_plan(plan.pk), runs_of(plan.study))
+    if problems := find_start_problems(page):
         raise ExecutionError(" ".join(problems))
+    if execution and not is_anything_left(page, retries):
+        failed = _failed_steps(plan)
+        if not failed:
+            raise ExecutionError("Nothing is left to start: every cell is done or skipped.")
+        _make_again(plan, failed)
     execution = execution or Execution(plan=plan)
     execution.state, execution.reason, execution.ended_at = ExecutionState.RUNNING, "", None
     execution.started_by, execution.started_at, execution.retries = actor, timezone.now(), retries
@@ -192,12 +201,10 @@ def retry_failed(
         raise ExecutionError("The plan was not started yet.")
     if execution.state == ExecutionState.CANCELLED:
         raise ExecutionError("The plan is cancelled: start it again first.")
-    failed = [planned for planned in _newest_of_steps(plan, row, point) if _has_failed(planned)]
+    failed = _failed_steps(plan, row, point)
     if not failed:
         raise ExecutionError("No step has failed.")
-    PlannedRun.objects.filter(
-        row__in={planned.row_id for planned in failed}, pk__in=_all_runs_of_steps(plan, failed)
-    ).update(is_retried=True)
+    _make_again(plan, failed)
     if execution.state == ExecutionState.DONE:
         execution.state, execution.ended_at = ExecutionState.RUNNING, None
         execution.save(update_fields=["state", "ended_at"])
@@ -229,6 +236,14 @@ def add_repetitions(plan: Plan, number: int, *, actor: str) -> Plan:
     record_act(plan, "plan repetitions added", actor, number=number)
     advance_hosts_on_commit(plan)
     return plan
+
+
+def _failed_steps(plan: Plan, row: PlanConfiguration | None = None, point: PlanPoint | None = None) -> list[PlannedRun]:
+    return [planned for planned in _newest_of_steps(plan, row, point) if _has_failed(planned)]
+
+
+def _make_again(plan: Plan, failed: Iterable[PlannedRun]) -> None:
+    PlannedRun.objects.filter(pk__in=_all_runs_of_steps(plan, failed)).update(is_retried=True)
 
 
 def _newest_of_steps(plan: Plan, row: PlanConfiguration | None, point: PlanPoint | None) -> Iterable[PlannedRun]:

@@ -158,6 +158,20 @@ def test_failed_steps_are_retried_on_request_and_the_plan_runs_again(write_plan:
         services.retry_failed(plan, actor="eve")
 
 
+def test_starting_a_plan_again_of_which_only_failures_are_left_makes_those_again(write_plan: WritePlan) -> None:
+    plan = write_plan(stopping={"kind": "fixed", "rounds": 1})
+    start(plan)
+    end(Run.objects.open().filter(host__name="alpha").get(), State.FAILED)
+    drain(plan)
+    assert (Execution.objects.get().state, states(plan)["alpha", "small"]) == ("done", "failed")
+    assert start(plan).retries == 0
+    assert steps_of(Run.objects.open()) == [("alpha", "small", 1)]
+    drain(plan)
+    assert set(states(plan).values()) == {"done"}
+    with pytest.raises(ExecutionError, match=r"Nothing is left to start: every cell is done or skipped\."):
+        start(plan)
+
+
 def test_a_cancelled_plan_goes_on_with_what_is_missing_when_it_is_started_again(write_plan: WritePlan) -> None:
     plan = write_plan(stopping={"kind": "fixed", "rounds": 1})
     start(plan)
