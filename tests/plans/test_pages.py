@@ -273,3 +273,22 @@ def test_sizes_of_the_form_reach_the_host_as_bytes(study: Study, sign_in: SignIn
     advance_all(plan)
     sizes = {run.workload.jobs[0]["file_size"] for run in Run.objects.open().select_related("workload")}
     assert sizes == {2 * GIB}, "hosts of 1 GiB"
+
+
+def test_columns_say_the_options_of_fio_that_tell_them_apart(write_plan: WritePlan, sign_in: SignIn) -> None:
+    point = {"tool": "fio", "file_size": GIB, "block_size": 4096}
+    buffered = {"rw": "write", "direct": False, "sync": "fsync", "time_based": False, "runtime": 60}
+    points = [
+        {**point, "name": "direct", "job": {"rw": "write", "direct": True, "time_based": False}},
+        {**point, "name": "buffered", "job": buffered},
+    ]
+    plan = write_plan(points=points)
+    client = sign_in("viewer")
+    for address in (f"/plans/{plan.pk}/", f"/studies/{plan.study.slug}/plan/"):
+        text = client.get(address).content.decode()
+        columns = [part.split("</th>")[0] for part in text.split('<span class="plan-point">')[1:]]
+        assert "runtime in seconds: –, sync: none, direct I/O: yes<" in columns[0], address
+        assert "runtime in seconds: 60, sync: fsync, direct I/O: no<" in columns[1], address
+        assert "time based" not in text, "what is the same in all columns tells none apart"
+    wiki = client.get(f"/studies/{plan.study.slug}/wiki/?format=markdown").content.decode()
+    assert "buffered (runtime in seconds: 60, sync: fsync, direct I/O: no)" in wiki
