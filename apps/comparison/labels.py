@@ -36,6 +36,25 @@ LABELS = {
     "fio_job": "job",
     "job_file": "file",
     "jobs_at_once": "jobs at the same time",
+    "points": "measuring points",
+    "rw": "fio's pattern",
+    "ioengine": "I/O engine",
+    "direct": "direct I/O",
+    "numjobs": "parallel jobs",
+    "nrfiles": "files of a job",
+    "num_files": "number of files",
+    "num_directories": "number of directories",
+    "num_streams": "number of streams",
+    "runtime": "runtime in seconds",
+    "ramp_time": "ramp time in seconds",
+    "rwmixread": "share of reads",
+    "fsync": "fsync after so many writes",
+    "fsync_every": "sync after so many writes",
+    "end_fsync": "fsync at the end",
+    "randseed": "random seed",
+    "rate_iops": "limit of IOPS",
+    "os_version": "OS version",
+    "disk_rpm": "disk's turns per minute",
 }
 IN_BYTES = {
     "file_size",
@@ -47,6 +66,7 @@ IN_BYTES = {
     "disk_cache",
     "read_ahead",
 }
+YES_OR_NO = {"direct", "rotational", "time_based", "end_fsync"}  # facts that are stored as 0 or 1
 OPERATIONS = {"randread": "random read", "randwrite": "random write"}
 
 

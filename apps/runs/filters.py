@@ -134,7 +134,7 @@ class RunFilterSet(django_filters.FilterSet):  # type: ignore[misc]
     def __init__(self, data: QueryDict | None = None, *args: Any, **kwargs: Any) -> None:
         super().__init__(data, *args, **kwargs)
         for name in self._fact_names():
-            self.filters[name] = FactFilter(name, each=plain_text(), label=name.replace("_", " "))
+            self.filters[name] = FactFilter(name, each=plain_text(), label=name)
             self.filters[name].parent, self.filters[name].model = self, Run
 
     def _fact_names(self) -> list[str]:
