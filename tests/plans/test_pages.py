@@ -1,12 +1,14 @@
 """Pages of plans: made from a preset, looked at, started, paused, cancelled; viewers read, strangers find nothing."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.test import Client
 
-from apps.inventory.models import Target
+from apps.inventory.models import Host, Target
 from apps.labs.isolation import lab_scope
+from apps.labs.models import Lab
 from apps.plans import services
 from apps.plans.models import Execution
 from apps.plans.presets import PRESETS
@@ -292,3 +294,31 @@ def test_columns_say_the_options_of_fio_that_tell_them_apart(write_plan: WritePl
         assert "time based" not in text, "what is the same in all columns tells none apart"
     wiki = client.get(f"/studies/{plan.study.slug}/wiki/?format=markdown").content.decode()
     assert "buffered (runtime in seconds: 60, sync: fsync, direct I/O: no)" in wiki
+
+
+@pytest.mark.usefixtures("study")
+def test_too_many_targets_are_refused_in_words(lab: Lab, sign_in: SignIn) -> None:
+    host = Host.objects.get(name="alpha")
+    Target.objects.bulk_create(
+        Target(lab=lab, host=host, name=f"data {n}", path=f"/data/{n}", is_agents_own=True) for n in range(1000)
+    )
+    answer = sign_in("engineer").post("/plans/new/", form_of())
+    assert answer.status_code == 422
+    assert "Found 1,002 targets, expected at most 1,000: they are the rows" in answer.content.decode()
+    assert not Plan.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("address", "name"),
+    [("/plans/new/", "targets"), ("/runs/new/", "target"), ("/queue/cancel/", "run"), ("/studies/runs/", "run"),
+     ("/inventory/edit-many/disks/", "pk")],
+)  # fmt: skip
+def test_a_form_of_more_values_than_any_form_has_is_refused_in_words(
+    sign_in: SignIn, settings: Any, address: str, name: str
+) -> None:
+    settings.DATA_UPLOAD_MAX_NUMBER_FIELDS = 40
+    answer = sign_in("engineer").post(address, {name: list(range(50))})
+    text = answer.content.decode()
+    assert answer.status_code == 400
+    assert "Found more than 40 values, such as ticked boxes, expected at most 40. Choose fewer at once." in text
+    assert "DATA_UPLOAD" not in text
