@@ -18,9 +18,7 @@ def binned(cast: Cast, own_runs: list[Run]) -> Run:
     """One run with the latency bins of two jobs."""
     with lab_scope(cast.lab.pk):
         histogram(own_runs[0], [(1000, 90), (10_000, 10)])
-        Histogram.objects.create(
-            run=own_runs[0], operation="read", kind="clat", section=3, bins=[[2000, 7]], lab_id=cast.lab.pk
-        )
+        Histogram.objects.create(run=own_runs[0], operation="read", kind="clat", section=3, bins=[[2000, 7]])
     return own_runs[0]
 
 

@@ -19,7 +19,7 @@ from apps.runs.services import start_runs
 from apps.runs.states import State
 from apps.studies.models import Plan, PlanCell, PlannedRun, StudyRun
 from apps.studies.plans.plan_page import plans_of_study
-from apps.studies.plans.services import CellError, set_cell
+from apps.studies.plans.services import PlanCellError, set_cell
 from tests.conftest import Cast
 from tests.plans.conftest import GIB, HOSTS, JOB, MIB, advance_all, end, end_all, host_id, steps_of
 
@@ -239,7 +239,7 @@ def test_a_cell_that_a_person_skips_lets_its_hosts_go_on_at_once(
     acts = AuditEvent.objects.filter(act__startswith="plan cell").order_by("id")
     assert list(acts.values_list("act", flat=True)) == ["plan cell skipped", "plan cell written"]
     plan.is_from_report = True
-    with pytest.raises(CellError, match="cannot be changed"):
+    with pytest.raises(PlanCellError, match="cannot be changed"):
         set_cell(plan, row, point, actor="eve", reason="No.")
 
 

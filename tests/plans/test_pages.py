@@ -1,5 +1,6 @@
 """Pages of plans: made from a preset, looked at, started, paused, cancelled; viewers read, strangers find nothing."""
 
+import html
 from collections.abc import Callable
 from typing import Any
 
@@ -292,8 +293,8 @@ def test_columns_say_the_options_of_fio_that_tell_them_apart(write_plan: WritePl
         assert "runtime in seconds: –, sync: none, direct I/O: yes<" in columns[0], address
         assert "runtime in seconds: 60, sync: fsync, direct I/O: no<" in columns[1], address
         assert "time based" not in text, "what is the same in all columns tells none apart"
-    wiki = client.get(f"/studies/{plan.study.slug}/wiki/?format=markdown").content.decode()
-    assert "buffered (runtime in seconds: 60, sync: fsync, direct I/O: no)" in wiki
+    wiki = html.unescape(client.get(f"/studies/{plan.study.slug}/wiki/?format=markdown").content.decode())
+    assert "1\u00a0GiB (runtime in seconds: 60, sync: fsync, direct I/O: no)" in wiki
 
 
 @pytest.mark.usefixtures("study")

@@ -124,7 +124,7 @@ def _configurations(first_of: Mapping[int, int]) -> KnownConfigurations:
     rows = Run.objects.filter(pk__in=_unnested(first_of.values())).order_by().values_list(*_COLUMNS)
     runs = {row[0]: dict(zip(_COLUMNS, row, strict=True)) for row in rows}
     stored_of = {pk: stored_facts(run) for pk, run in runs.items()}
-    places = DiskPlaces([run for pk, run in runs.items() if _is_single(stored_of[pk])])
+    places = DiskNames([run for pk, run in runs.items() if _is_single(stored_of[pk])])
     alike: dict[tuple[str, frozenset[tuple[str, str]]], int] = {}
     known = KnownConfigurations([], {})
     for key, first in first_of.items():
@@ -186,7 +186,7 @@ def _is_single(stored: Mapping[str, Any]) -> bool:
     return str(stored.get("raid_level", "")).lower() in NONE or str(stored.get("disk_count")) == "1"
 
 
-class DiskPlaces:
+class DiskNames:
     """One name for all targets that lie on one disk: its partitions, volumes and directories are not several disks."""
 
     def __init__(self, runs: Sequence[Mapping[str, Any]]) -> None:

@@ -9,7 +9,7 @@ from apps.studies.models import Plan, PlanCell, PlanConfiguration, PlanPoint
 LONGEST_REASON = 1000
 
 
-class CellError(ValueError):
+class PlanCellError(ValueError):
     """A cell cannot be changed so; the message is a sentence for people."""
 
 
@@ -31,10 +31,10 @@ def set_cell(
         The stored cell, or None where nothing is left to be said of it.
 
     Raises:
-        CellError: The plan is a published report's.
+        PlanCellError: The plan is a published report's.
     """
     if plan.is_from_report:
-        raise CellError("A published report's plan cannot be changed.")
+        raise PlanCellError("A published report's plan cannot be changed.")
     cell = _store_cell(plan, row, point, reason.strip(), note)
     act = "plan cell skipped" if reason.strip() else "plan cell written"
     details = {"row": row.name, "point": point.name, "reason": reason.strip()}

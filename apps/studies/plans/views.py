@@ -16,7 +16,7 @@ from apps.studies.plans.draft import PlanDraft
 from apps.studies.plans.plan_page import PlanPage, plans_of_study
 from apps.studies.plans.run_assignment import runs_of
 from apps.studies.plans.run_intake import fitting_runs, take
-from apps.studies.plans.services import CellError, set_cell
+from apps.studies.plans.services import PlanCellError, set_cell
 
 
 @require_safe
@@ -97,7 +97,7 @@ def cell(request: LabRequest, pk: int) -> HttpResponse:
     if form.is_valid():
         try:
             set_cell(plan, row, point, actor=str(request.user), **form.cleaned_data)
-        except CellError as error:
+        except PlanCellError as error:
             form.add_error(None, str(error))
         else:
             return redirect(plan)
