@@ -6,6 +6,7 @@ from typing import Any
 from apps.comparison.readings import FILE_SIZE_OVER_RAM
 from apps.core import units
 from apps.runs.activity import RATES
+from apps.runs.fio_options import BY_NAME
 
 UNKNOWN = "unknown"
 TIME = "time"  # of the end of a run, by the day (UTC)
@@ -71,7 +72,9 @@ OPERATIONS = {"randread": "random read", "randwrite": "random write"}
 
 
 def label_of(name: str) -> str:
-    return LABELS.get(name, name.replace("_", " "))
+    """Return what a fact is called: as listed here, as the start form calls an option of fio, or by its own name."""
+    option = BY_NAME.get(name)
+    return LABELS.get(name) or (option.label if option else "") or name.replace("_", " ")
 
 
 def operation_of(name: str) -> str:
