@@ -17,6 +17,7 @@ from urllib.parse import quote, urlencode
 
 from django.urls import reverse
 
+from apps.comparison.charts.chart import OF_COMPARISONS
 from apps.comparison.readings import LABEL
 from apps.core import units
 from apps.runs.metrics import METRICS, OPERATIONS
@@ -25,7 +26,7 @@ OWN_WORDS = ("metric", "operation", "x", "series", "baseline", "scale", "base", 
 PICTURE_WORDS = ("width", "height", "theme")
 NOT_FILTERS = frozenset({*OWN_WORDS, *PICTURE_WORDS, "format", "lang"})
 SCALES = ("linear", "log")
-CHARTS = ("line", "bar", "paired", "box", "heat", "matrix")
+CHARTS = tuple(kind.value for kind in OF_COMPARISONS)
 AXES = ("even", "linear", "log")
 NO_BASELINE = "none"
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,59}")

@@ -15,8 +15,9 @@ from apps.agents.queue import waiting_reasons
 from apps.inventory.models import Host
 from apps.plans.models import Execution, HostWait, execution_of, open_runs
 from apps.plans.published_procedure import ReportComparison, compare_with_report
+from apps.plans.scheduler import find_waiting
 from apps.plans.services import find_start_problems
-from apps.plans.steps import find_next_step, find_waiting
+from apps.plans.steps import find_next_step
 from apps.runs.models import Run
 from apps.runs.states import State
 from apps.studies.models import Plan, PlanConfiguration, PlannedRun, PlanPoint

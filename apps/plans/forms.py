@@ -13,6 +13,7 @@ from apps.runs.forms import offered_targets
 from apps.studies.models import Plan, Study
 from apps.studies.plans.guards import KINDS
 from apps.studies.plans.problems import PlanError
+from apps.studies.plans.schema import MOST_ROWS
 from apps.studies.plans.stopping_rule import MOST_POINTS, MOST_ROUNDS, PERCENTILES
 
 USUAL = "usual"
@@ -113,6 +114,14 @@ class NewPlanForm(SiteForm):
     def has_targets(self) -> bool:
         fields: Any = self.fields
         return bool(fields["targets"].queryset.exists())
+
+    def clean_targets(self) -> Any:
+        targets = self.cleaned_data["targets"]
+        if len(targets) > MOST_ROWS:
+            raise forms.ValidationError(
+                f"Found {len(targets):,} targets, expected at most {MOST_ROWS:,}: they are the rows of the plan's matrix."
+            )
+        return targets
 
     def stopping(self, report: Plan | None) -> dict[str, Any]:
         """Return the stopping rule as `apps.studies.plans.schema` reads it. Raises `PlanError`."""

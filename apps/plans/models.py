@@ -14,7 +14,7 @@ from django.utils import timezone
 from apps.inventory.models import Host
 from apps.labs.isolation import LabManager, LabQuerySet, ThroughParent
 from apps.runs.models import Run
-from apps.studies.models import Plan, PlanCell, PlanConfiguration, PlanPoint
+from apps.studies.models import Plan
 
 
 class ExecutionState(models.TextChoices):
@@ -98,14 +98,6 @@ def execution_of(plan: Plan) -> Execution | None:
     """Return the execution of a plan, or None where it was never started."""
     execution: Execution | None = Execution.objects.filter(plan=plan).first()
     return execution
-
-
-def exclude_cell(plan: Plan, row: PlanConfiguration, point: PlanPoint, reason: str) -> PlanCell:
-    """Exclude a cell of a plan with a reason; what was measured of it stays."""
-    cell: PlanCell = PlanCell.objects.update_or_create(
-        row=row, point=point, defaults={"plan": plan, "reason": reason[:1000]}
-    )[0]
-    return cell
 
 
 class ScheduleKind(models.TextChoices):

@@ -15,8 +15,8 @@ from apps.core.quantities import written
 from apps.inventory.topology.stack import StackError, stack_of
 from apps.plans.guards import check_after, check_before, find_obstacle, is_lasting
 from apps.plans.guards.evidence import FAILED, ArrayReport, GuardEvidence, RunReport, StepFacts
-from apps.plans.models import Execution, ExecutionState, HostWait, exclude_cell, load_plan, open_runs
-from apps.plans.scheduler import CellProgress, find_waiting_rounds, next_step
+from apps.plans.models import Execution, ExecutionState, HostWait, load_plan, open_runs
+from apps.plans.scheduler import find_waiting, is_anything_left, next_step
 from apps.plans.services import pause_plan, record_act
 from apps.runs.models import Run
 from apps.runs.services import start_runs
@@ -27,6 +27,7 @@ from apps.studies.models.plan import RESULT
 from apps.studies.plans.order import Cell, Step, steps
 from apps.studies.plans.plan_page import PlanPage, PlanPageCell, difference_text, target_host
 from apps.studies.plans.run_assignment import find_result_differences, runs_of
+from apps.studies.plans.services import exclude_cell
 
 BY_PLAN = "plan"  # what runs and reasons of a plan have as their author, before its title
 MOST_FAILURES = 3  # in a row on one host; then somebody has to look before more is started
@@ -68,21 +69,6 @@ def _advance(execution: Execution, plan: Plan, host_id: int) -> str:
         plan = load_plan(plan.pk, host_id)
         page = PlanPage(plan, runs_of(plan.study, host_id, plan.pk))
     return "nothing left"
-
-
-def find_waiting(page: PlanPage, retries: int) -> dict[int, dict[Cell, list[int]]]:
-    """Return the rounds that are still to be made, by host and by the positions of row and point in the whole plan.
-
-    Every host with a cell that can be started is named; a cell of which nothing is left has an empty list.
-    """
-    waiting: dict[int, dict[Cell, list[int]]] = {}
-    for cell in page.cells:
-        host_id = target_host(cell.row)
-        if host_id is not None and cell.can_be_started:
-            progress = CellProgress(cell.progress.needed, cell.progress.most, cell.runs)
-            place = cell.row.position, cell.point.position
-            waiting.setdefault(host_id, {})[place] = find_waiting_rounds(progress, retries)
-    return waiting
 
 
 def find_next_step(plan: Plan, waiting: Mapping[Cell, Sequence[int]]) -> Step | None:
@@ -176,8 +162,7 @@ def _finish_if_done(execution: Execution, plan: Plan) -> str:
     if open_runs(plan).exists():
         return "nothing left on this host"
     page = PlanPage(load_plan(plan.pk), runs_of(plan.study, plan_id=plan.pk))
-    waiting = find_waiting(page, execution.retries).values()
-    if any(rounds for of_host in waiting for rounds in of_host.values()):
+    if is_anything_left(page, execution.retries):
         return "nothing left on this host"
     ended = Execution.objects.filter(pk=execution.pk, state=ExecutionState.RUNNING)
     if ended.update(state=ExecutionState.DONE, ended_at=timezone.now()):

@@ -2,12 +2,10 @@
    colours, light and dark. What a point says stands in chart-words.js, the marks in chart-marks.js. */
 
 import { keys } from "./chart-keys.js";
-import { barSets, boxSets, curveSets, lineSets, notes, stepSets, tileSet, tileTexts } from "./chart-marks.js";
+import { KINDS, notes, tileTexts } from "./chart-marks.js";
 import { sentence } from "./chart-words.js";
 import { significant, tick } from "./quantities.js";
 
-const TYPES = { line: "lineWithErrorBars", bar: "barWithErrorBars", paired: "barWithErrorBars", box: "boxplot", heat: "matrix", matrix: "matrix", histogram: "line", curve: "line" };
-const SETS = { line: lineSets, bar: barSets, paired: barSets, box: boxSets, heat: tileSet, matrix: tileSet, histogram: stepSets, curve: curveSets };
 const drawnOn = new Map(); // canvas → [data, who hears of zooming], to draw again when the theme changes
 
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -130,8 +128,8 @@ export function draw(canvas, data, zoomed = () => {}) {
   window.Chart.getChart(canvas)?.destroy();
   const look = { surface: css("--surface"), ink: css("--ink"), quiet: css("--ink-2"), strong: css("--line-strong"), tone };
   const chart = new window.Chart(canvas, {
-    type: TYPES[data.kind],
-    data: { labels: data.x.labels, datasets: SETS[data.kind](data, look) },
+    type: KINDS[data.kind].type,
+    data: { labels: data.x.labels, datasets: KINDS[data.kind].sets(data, look) },
     options: options(data, zoomed),
     plugins: [notes(data, look), tileTexts(data, look)],
   });

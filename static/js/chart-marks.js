@@ -25,7 +25,7 @@ function points(data, series) {
 
 const errorBars = (colour) => ({ errorBarColor: colour, errorBarWhiskerColor: colour, errorBarLineWidth: 1.5 });
 
-export function lineSets(data, look) {
+function lineSets(data, look) {
   return data.series.map((series, index) => {
     const colour = look.tone(index);
     const data_ = points(data, series);
@@ -52,7 +52,7 @@ export function lineSets(data, look) {
 }
 
 /* A measured bar is full; one that may show memory is hollow, a bound is hatched, two bounds have no bar at all. */
-export function barSets(data, look) {
+function barSets(data, look) {
   return data.series.map((series, index) => {
     const colour = look.tone(index);
     const data_ = points(data, series);
@@ -75,7 +75,7 @@ function hatch(colour) {
   return pen.createPattern(tile, "repeat");
 }
 
-export function boxSets(data, look) {
+function boxSets(data, look) {
   return data.series.map((series, index) => {
     const colour = look.tone(index);
     const few = series.points.map((point) => !point?.box || point.values.length < ENOUGH_FOR_BOX);
@@ -108,7 +108,7 @@ function boxOf(point, isFew) {
   return { min: Math.min(low, ...beyond), whiskerMin: low, q1, median, q3, max: Math.max(high, ...beyond), whiskerMax: high, mean, outliers: isFew ? point.values : beyond, items: [] };
 }
 
-export function tileSet(data, look) {
+function tileSet(data, look) {
   const slot = (axis, size) => ({ chart }) => (chart.chartArea ? Math.max(chart.chartArea[size] / (chart.scales[axis].max - chart.scales[axis].min + 1) - 3, 1) : 1);
   return [{
     label: data.title,
@@ -124,19 +124,31 @@ export function tileSet(data, look) {
   }];
 }
 
-export function stepSets(data, look) {
+function stepSets(data, look) {
   return data.series.map((series, index) => {
     const colour = look.tone(index);
     return { label: series.label, data: series.points, stepped: "middle", fill: "origin", borderColor: colour, backgroundColor: veil(colour, 0.4), borderWidth: 1.5, borderDash: dash(index), pointRadius: 0, pointHoverRadius: 4, pointHitRadius: 8 };
   });
 }
 
-export function curveSets(data, look) {
+function curveSets(data, look) {
   return data.series.map((series, index) => {
     const colour = look.tone(index);
     return { label: series.label, data: series.points, borderColor: colour, backgroundColor: colour, borderWidth: 2, borderDash: dash(index), pointRadius: 2.5, pointStyle: shape(index)[0], pointRotation: shape(index)[1], pointHoverRadius: 5, pointHitRadius: 8 };
   });
 }
+
+/* The chart of Chart.js and the marks of each kind, by the names of `ChartKind` in apps/comparison/charts/chart.py. */
+export const KINDS = {
+  line: { type: "lineWithErrorBars", sets: lineSets },
+  bar: { type: "barWithErrorBars", sets: barSets },
+  paired: { type: "barWithErrorBars", sets: barSets },
+  box: { type: "boxplot", sets: boxSets },
+  heat: { type: "matrix", sets: tileSet },
+  matrix: { type: "matrix", sets: tileSet },
+  histogram: { type: "line", sets: stepSets },
+  curve: { type: "line", sets: curveSets },
+};
 
 /* The ratio above a pair of bars. */
 export function notes(data, look) {

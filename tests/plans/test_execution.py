@@ -1,6 +1,7 @@
 """Plans that run: each host gets one step after another, in the plan's order, until all is done."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -18,6 +19,7 @@ from apps.runs.services import start_runs
 from apps.runs.states import State
 from apps.studies.models import Plan, PlanCell, PlannedRun, StudyRun
 from apps.studies.plans.plan_page import plans_of_study
+from apps.studies.plans.services import PlanCellError, set_cell
 from tests.conftest import Cast
 from tests.plans.conftest import GIB, HOSTS, JOB, MIB, advance_all, end, end_all, host_id, steps_of
 
@@ -156,6 +158,20 @@ def test_failed_steps_are_retried_on_request_and_the_plan_runs_again(write_plan:
         services.retry_failed(plan, actor="eve")
 
 
+def test_starting_a_plan_again_of_which_only_failures_are_left_makes_those_again(write_plan: WritePlan) -> None:
+    plan = write_plan(stopping={"kind": "fixed", "rounds": 1})
+    start(plan)
+    end(Run.objects.open().filter(host__name="alpha").get(), State.FAILED)
+    drain(plan)
+    assert (Execution.objects.get().state, states(plan)["alpha", "small"]) == ("done", "failed")
+    assert start(plan).retries == 0
+    assert steps_of(Run.objects.open()) == [("alpha", "small", 1)]
+    drain(plan)
+    assert set(states(plan).values()) == {"done"}
+    with pytest.raises(ExecutionError, match=r"Nothing is left to start: every cell is done or skipped\."):
+        start(plan)
+
+
 def test_a_cancelled_plan_goes_on_with_what_is_missing_when_it_is_started_again(write_plan: WritePlan) -> None:
     plan = write_plan(stopping={"kind": "fixed", "rounds": 1})
     start(plan)
@@ -201,11 +217,30 @@ def test_a_skipped_cell_is_not_run_and_says_why(write_plan: WritePlan) -> None:
     plan = write_plan(stopping={"kind": "fixed", "rounds": 1})
     start(plan)
     row, point = plan.rows.get(name="alpha"), plan.points.get(name="large")
-    services.skip_cell(plan, row, point, actor="eve", reason="Takes too long.")
+    set_cell(plan, row, point, actor="eve", reason="Takes too long.")
     assert ("alpha", "large", 1) not in drain(plan)
     assert states(plan)["alpha", "large"] == "not run"
-    with pytest.raises(ExecutionError, match="with a reason"):
-        services.skip_cell(plan, row, point, actor="eve", reason=" ")
+    set_cell(plan, row, point, actor="eve", reason=" ")
+    assert states(plan)["alpha", "large"] == "waiting"
+    assert not plan.cells.exists()
+
+
+def test_a_cell_that_a_person_skips_lets_its_hosts_go_on_at_once(
+    write_plan: WritePlan, django_capture_on_commit_callbacks: Any
+) -> None:
+    plan = write_plan()
+    row, point = plan.rows.get(name="alpha"), plan.points.get(name="large")
+    with django_capture_on_commit_callbacks() as callbacks:
+        set_cell(plan, row, point, actor="eve", reason="Takes too long.", note="Ask again in May.")
+    assert len(callbacks) == len(set(plan.rows.values_list("configuration__target__host", flat=True)))
+    with django_capture_on_commit_callbacks():
+        cell = set_cell(plan, row, point, actor="eve", reason="")
+    assert (cell.reason, cell.note) == ("", "Ask again in May.")
+    acts = AuditEvent.objects.filter(act__startswith="plan cell").order_by("id")
+    assert list(acts.values_list("act", flat=True)) == ["plan cell skipped", "plan cell written"]
+    plan.is_from_report = True
+    with pytest.raises(PlanCellError, match="cannot be changed"):
+        set_cell(plan, row, point, actor="eve", reason="No.")
 
 
 def test_repetitions_can_be_added_to_a_plan_that_is_done(write_plan: WritePlan) -> None:

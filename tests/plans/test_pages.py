@@ -1,19 +1,22 @@
 """Pages of plans: made from a preset, looked at, started, paused, cancelled; viewers read, strangers find nothing."""
 
+import html
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.test import Client
 
-from apps.inventory.models import Target
+from apps.inventory.models import Host, Target
 from apps.labs.isolation import lab_scope
+from apps.labs.models import Lab
 from apps.plans import services
 from apps.plans.models import Execution
 from apps.plans.presets import PRESETS
 from apps.runs.models import Run
 from apps.runs.states import State
 from apps.studies.models import Plan, PlannedRun, Study
+from apps.studies.plans.services import set_cell
 from tests.conftest import Cast
 from tests.plans.conftest import GIB, HOSTS, advance_all, end, end_all
 
@@ -164,7 +167,7 @@ def test_a_cell_that_is_skipped_after_it_ran_is_not_said_to_have_never_run(
     run = Run.objects.open().first()
     end(run, value=2e8)
     planned = PlannedRun.objects.get(run=run)
-    services.skip_cell(plan, planned.row, planned.point, actor="eve", reason="Enough of it.")
+    set_cell(plan, planned.row, planned.point, actor="eve", reason="Enough of it.")
     text = sign_in("viewer").get(f"/plans/{plan.pk}/").content.decode()
     cell = text.split(f'id="cell-{planned.row_id}-{planned.point_id}"')[1].split("</td>")[0]
     assert "skipped" in cell
@@ -307,3 +310,50 @@ def test_readers_share_a_rendering_and_none_waits_for_the_next(
     answers = [sign_in("viewer").get(address, headers={"HX-Request": "true"}).content for _ in range(2)]
     assert answers == [b"rendering 1", b"rendering 2"]
     assert len(rendered) == 2
+
+
+def test_columns_say_the_options_of_fio_that_tell_them_apart(write_plan: WritePlan, sign_in: SignIn) -> None:
+    point = {"tool": "fio", "file_size": GIB, "block_size": 4096}
+    buffered = {"rw": "write", "direct": False, "sync": "fsync", "time_based": False, "runtime": 60}
+    points = [
+        {**point, "name": "direct", "job": {"rw": "write", "direct": True, "time_based": False}},
+        {**point, "name": "buffered", "job": buffered},
+    ]
+    plan = write_plan(points=points)
+    client = sign_in("viewer")
+    for address in (f"/plans/{plan.pk}/", f"/studies/{plan.study.slug}/plan/"):
+        text = client.get(address).content.decode()
+        columns = [part.split("</th>")[0] for part in text.split('<span class="plan-point">')[1:]]
+        assert "runtime in seconds: –, sync: none, direct I/O: yes<" in columns[0], address
+        assert "runtime in seconds: 60, sync: fsync, direct I/O: no<" in columns[1], address
+        assert "time based" not in text, "what is the same in all columns tells none apart"
+    wiki = html.unescape(client.get(f"/studies/{plan.study.slug}/wiki/?format=markdown").content.decode())
+    assert "1\u00a0GiB (runtime in seconds: 60, sync: fsync, direct I/O: no)" in wiki
+
+
+@pytest.mark.usefixtures("study")
+def test_too_many_targets_are_refused_in_words(lab: Lab, sign_in: SignIn) -> None:
+    host = Host.objects.get(name="alpha")
+    Target.objects.bulk_create(
+        Target(lab=lab, host=host, name=f"data {n}", path=f"/data/{n}", is_agents_own=True) for n in range(1000)
+    )
+    answer = sign_in("engineer").post("/plans/new/", form_of())
+    assert answer.status_code == 422
+    assert "Found 1,002 targets, expected at most 1,000: they are the rows" in answer.content.decode()
+    assert not Plan.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("address", "name"),
+    [("/plans/new/", "targets"), ("/runs/new/", "target"), ("/queue/cancel/", "run"), ("/studies/runs/", "run"),
+     ("/inventory/edit-many/disks/", "pk")],
+)  # fmt: skip
+def test_a_form_of_more_values_than_any_form_has_is_refused_in_words(
+    sign_in: SignIn, settings: Any, address: str, name: str
+) -> None:
+    settings.DATA_UPLOAD_MAX_NUMBER_FIELDS = 40
+    answer = sign_in("engineer").post(address, {name: list(range(50))})
+    text = answer.content.decode()
+    assert answer.status_code == 400
+    assert "Found more than 40 values, such as ticked boxes, expected at most 40. Choose fewer at once." in text
+    assert "DATA_UPLOAD" not in text

@@ -197,7 +197,10 @@ def test_a_cell_is_left_out_with_a_reason_and_put_in_again(study, plan, sign_in)
     text = client.get(PAGE).content.decode()
     assert "No wish to wait." in text
     assert text.count(">include<") == 1, "not for the hole that follows from the largest file"
-    client.post(address, {"reason": "", "note": "", "csrf": "x"})
+    refused = client.post(address, {"reason": "x" * 501, "note": ""})
+    assert refused.status_code == 422
+    assert "at most 500 characters" in refused.content.decode()
+    assert client.post(address, {}).status_code == 302
     assert states(study)["small", "4x"] == "waiting"
     assert client.get(f"/plans/{plan.pk}/cell/?row=small&point=none").status_code == 404
 

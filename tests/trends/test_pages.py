@@ -206,13 +206,13 @@ def test_on_purpose_marks_the_run_and_ends_the_alarm(watched: Watch, sign_in: Si
 @pytest.mark.parametrize(
     ("fields", "sentence"),
     [
-        ({"text": "x"}, "Not marked: at: found neither or both, expected a run or a time"),
+        ({"text": "x"}, "Not marked: From (UTC): found neither or both, expected a run or a time"),
         (
             {"text": "x", "run": "1", "at": "2026-01-01T00:00"},
-            "Not marked: run: found 1, expected the id of a run of this lab",
+            "Not marked: Run: found 1, expected the id of a run of this lab",
         ),
-        ({"text": "", "at": "2026-01-01T00:00"}, "Not marked: text: This field is required."),
-        ({"text": "x", "at": "yesterday"}, "Not marked: at: Enter a valid date/time."),
+        ({"text": "", "at": "2026-01-01T00:00"}, "Not marked: What was changed: This field is required."),
+        ({"text": "x", "at": "yesterday"}, "Not marked: From (UTC): Enter a valid date/time."),
     ],
 )
 def test_a_mark_that_says_too_little_is_told_why(

@@ -323,8 +323,8 @@ class PlanViewSet(ListModelMixin, ScopedViewSet[Plan]):
 
     def filter_queryset(self, queryset: Any) -> Any:
         plans = super().filter_queryset(queryset)
-        study = self.request.query_params.get("study")
-        return plans.filter(match_studies([study])) if study else plans
+        studies = self.request.query_params.getlist("study")
+        return plans.filter(match_studies(studies)) if any(studies) else plans
 
     @extend_schema(responses={200: PlanSerializer, 304: None})
     def retrieve(self, request: Request, pk: int) -> HttpResponseBase:

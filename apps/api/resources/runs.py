@@ -271,6 +271,7 @@ class RunViewSet(ListModelMixin, ScopedViewSet[Run]):
     model = Run
     serializer_class = RunSerializer
     formats = {"retrieve": DOCUMENT}
+    detail_parameters = {"samples": ("cursor", "limit")}
     needed_scope = TokenScope.RUN
     filterset_class = RunFilterSet
     ordering = "-id"

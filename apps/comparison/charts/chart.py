@@ -16,6 +16,8 @@ MOST_NAMED = 14  # series in a legend: a longer one would push the chart out of 
 
 
 class ChartKind(StrEnum):
+    """The names of the kinds of charts; what each is and how it is drawn is in `kinds/`."""
+
     LINE = "line"
     BAR = "bar"
     PAIRED = "paired"
@@ -26,6 +28,11 @@ class ChartKind(StrEnum):
     CURVE = "curve"
     TIME = "time"
     TREND = "trend"
+
+
+OF_COMPARISONS = (
+    ChartKind.LINE, ChartKind.BAR, ChartKind.PAIRED, ChartKind.BOX, ChartKind.HEAT, ChartKind.MATRIX,
+)  # fmt: skip
 
 
 class ValueForm(StrEnum):

@@ -5,22 +5,9 @@ from dataclasses import replace
 
 from apps.comparison.cells import Comparison
 from apps.comparison.charts.chart import Axis, Chart, ChartKind, ChartPoint, ChartSeries, ValueForm
+from apps.comparison.charts.kinds import KINDS
 from apps.comparison.labels import label_of
 from apps.core.units import significant
-
-WHAT = {
-    ChartKind.LINE: "Line chart",
-    ChartKind.BAR: "Bar chart",
-    ChartKind.PAIRED: "Paired bars",
-    ChartKind.BOX: "Box plot",
-    ChartKind.HEAT: "Heat map",
-    ChartKind.MATRIX: "Matrix",
-    ChartKind.HISTOGRAM: "Histogram",
-    ChartKind.CURVE: "Percentile curve",
-    ChartKind.TIME: "Chart over time",
-    ChartKind.TREND: "Trend",
-}
-ENOUGH_FOR_BOX = 5  # with fewer values quartiles say little, and the values themselves are drawn
 
 
 def described(chart: Chart, comparison: Comparison) -> Chart:
@@ -34,7 +21,7 @@ def _what(chart: Chart, comparison: Comparison) -> str:
     unit = f", in {chart.value_axis.unit.label}" if chart.value_axis.unit.label else ""
     scale = "; logarithmic scale" if chart.value_axis.is_log else ""
     places = f"{len(comparison.xs)} place{'' if len(comparison.xs) == 1 else 's'}"
-    return f"{WHAT[chart.kind]}: {chart.title}{unit}, {count}, {places}{scale}."
+    return f"{KINDS[chart.kind].title}: {chart.title}{unit}, {count}, {places}{scale}."
 
 
 def _ends(chart: Chart) -> str:
@@ -84,11 +71,8 @@ def _odd(chart: Chart) -> str:
 def caption_of(kind: ChartKind, series: Sequence[ChartSeries], y: Axis) -> str:
     """Return a caption that explains the marks that the chart has."""
     points = [point for drawn in series for point in drawn.points]
-    texts = {
-        ChartKind.BOX: "Box: quartiles and median; whiskers: 1.5 times its height at most; dots: values beyond."
-        + (f" With fewer than {ENOUGH_FOR_BOX} values all are dots." if _has_few(points) else ""),
-        ChartKind.PAIRED: "The number above a pair is the ratio to the baseline.",
-    }.get(kind, "Bars at the marks: 95 % interval." if _has_interval(points) else "")
+    explain = KINDS[kind].caption
+    texts = explain(points) if explain else "Bars at the marks: 95 % interval." if _has_interval(points) else ""
     hollow = "Hollow: may be memory, not disk." if any(point.is_hollow for point in points) else ""
     below = sum(point.value is not None and point.value <= 0 for point in points) if y.is_log else 0
     zeros = (
@@ -99,7 +83,3 @@ def caption_of(kind: ChartKind, series: Sequence[ChartSeries], y: Axis) -> str:
 
 def _has_interval(points: Sequence[ChartPoint]) -> bool:
     return any(point.form is ValueForm.VALUE and point.low is not None for point in points)
-
-
-def _has_few(points: Sequence[ChartPoint]) -> bool:
-    return any(0 < len(point.values) < ENOUGH_FOR_BOX for point in points)

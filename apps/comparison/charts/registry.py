@@ -1,18 +1,11 @@
-"""The kinds of charts, what each needs, and the default kind of a comparison."""
+"""The kinds of charts that a comparison offers, the default one, and the scales of its axis."""
 
 from apps.comparison.cells import Comparison
 from apps.comparison.charts.chart import ChartKind
+from apps.comparison.charts.kinds import KINDS
 from apps.comparison.labels import TIME
-from apps.comparison.readings import POINT
 
-NAMES = {
-    ChartKind.LINE: "Lines",
-    ChartKind.BAR: "Bars",
-    ChartKind.PAIRED: "Paired bars",
-    ChartKind.BOX: "Box plot",
-    ChartKind.HEAT: "Heat map",
-    ChartKind.MATRIX: "Matrix with holes",
-}
+NAMES = {kind: drawn.label for kind, drawn in KINDS.items() if drawn.label}
 SCALES = {"even": "equal steps", "linear": "true, linear", "log": "true, logarithmic"}
 
 
@@ -22,13 +15,7 @@ def usual(comparison: Comparison) -> ChartKind:
 
 def why_not(comparison: Comparison, kind: ChartKind) -> str:
     """Return what a chart of this kind would need, or an empty text where it can be drawn."""
-    if kind is ChartKind.HEAT and not (comparison.x in POINT and _series_are_points(comparison)):
-        return "a heat map needs sizes (or counts) on both axes, such as file size along and series by block size"
-    if kind is ChartKind.PAIRED and len(comparison.series) != 2:
-        return f"paired bars need two series, and there {_are(len(comparison.series))}"
-    if kind is ChartKind.LINE and len(comparison.xs) < 2:
-        return "lines need at least two places along the axis"
-    return ""
+    return KINDS[kind].why_not(comparison)
 
 
 def why_not_along(comparison: Comparison, scale: str) -> str:
@@ -48,12 +35,3 @@ def is_ordered(comparison: Comparison) -> bool:
 
 def numbers(comparison: Comparison) -> list[float]:
     return [float(x) for x in comparison.xs if isinstance(x, int | float) and not isinstance(x, bool)]
-
-
-def _series_are_points(comparison: Comparison) -> bool:
-    by = comparison.question.series
-    return len(by) == 1 and by[0] in POINT and by[0] != comparison.x
-
-
-def _are(count: int) -> str:
-    return "is one" if count == 1 else f"are {count}"

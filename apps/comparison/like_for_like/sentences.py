@@ -6,7 +6,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
 
-from apps.comparison.labels import IN_BYTES, label_of, operation_of, text_of
+from apps.comparison.labels import IN_BYTES, YES_OR_NO, label_of, operation_of, text_of
 from apps.comparison.like_for_like.answers import FactorAnswer, LevelContrast, MatchedFinding, StratumEffect
 from apps.comparison.like_for_like.nearest import MissingRuns, NearestPair
 from apps.comparison.like_for_like.run_group import POINTS, RunGroup
@@ -139,7 +139,7 @@ def missing_words(missing: MissingRuns, factor: Factor) -> str:
     as_there = [
         f"{_(label_of(name))} {fact_text(name, missing.like)}"
         if name in missing.like.facts
-        else _("%(fact)s written down") % {"fact": _(label_of(name))}
+        else _("%(fact)s recorded") % {"fact": _(label_of(name))}
         for name in missing.changed[:MOST_FACTS]
     ]
     words["facts"] = ", ".join(as_there)
@@ -173,6 +173,8 @@ def value_text(name: str, value: str | None) -> str:
         return units.size(int(value))
     if name == "raid_level" and value.isdigit():
         return f"RAID {value}"
+    if name in YES_OR_NO and value in ("0", "1"):
+        return _("yes") if value == "1" else _("no")
     return text_of(name, value)
 
 
