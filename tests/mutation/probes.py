@@ -14,7 +14,7 @@ from pathlib import Path
 from tests.mutation.mutants import Mutant, source
 
 PROBE = "mutation_probe"  # the module that is planted in the checkout
-MARKS, DURATIONS = "mutation_marks.txt", "mutation_durations.jsonl"
+NOTES, DURATIONS = "mutation_notes.txt", "mutation_durations.jsonl"
 CACHED = ("cache", "lru_cache")  # only the first test executes the function, the others get what it returned
 MOST_SECONDS = 120.0  # of tests for a mutant, as they took in the sound checkout
 CODE = '''"""Note the test that passes a probe, once for each process."""
@@ -79,8 +79,8 @@ class Record:
 
 def plant(mutants: list[Mutant], checkout: Path) -> None:
     """Put the probes of all mutants into the checkout."""
-    (checkout / f"{PROBE}.py").write_text(CODE.format(path=str(checkout / MARKS)), encoding="utf-8")
-    (checkout / MARKS).touch()
+    (checkout / f"{PROBE}.py").write_text(CODE.format(path=str(checkout / NOTES)), encoding="utf-8")
+    (checkout / NOTES).touch()
     for path in {mutant.path for mutant in mutants}:
         tree = ast.parse((checkout / path).read_text(encoding="utf-8"))
         places = {number: place_of(tree, mutant.line) for number, mutant in enumerate(mutants) if mutant.path == path}
@@ -158,7 +158,7 @@ def read_record(checkout: Path) -> Record:
             record.seconds[test] = record.seconds.get(test, 0.0) + seconds
     for test in record.failed:
         record.seconds.pop(test, None)
-    for line in (checkout / MARKS).read_text(encoding="utf-8").splitlines():
+    for line in (checkout / NOTES).read_text(encoding="utf-8").splitlines():
         number, _, rest = line.partition("\t")
         test, _, phase = rest.rpartition(" (")
         if phase == "call)":

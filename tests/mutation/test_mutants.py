@@ -12,15 +12,19 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import cache_from_source
 from pathlib import Path
+from queue import Empty, Queue
+from urllib.parse import urlsplit
 
 import pytest
 
 from tests.mutation.mutants import ROOT, Mutant, sample
-from tests.mutation.probes import Record, place_of_code, plant, read_record
+from tests.mutation.probes import DURATIONS, NOTES, Record, place_of_code, plant, read_record
 
 pytestmark = pytest.mark.mutation
 
@@ -28,7 +32,8 @@ NUMBER = int(os.environ.get("SPINDLE_MUTANTS", "60"))
 SEED = int(os.environ.get("SPINDLE_SEED", "1"))
 PLACES = tuple(os.environ.get("SPINDLE_MUTANT_PLACES", "").split())  # how the wanted ones' places begin
 TESTS = os.environ.get("SPINDLE_MUTANT_TESTS", "tests").split()
-WORKERS = os.environ.get("SPINDLE_MUTANT_WORKERS", "2")  # while the sound checkout is tested
+LANES = int(os.environ.get("SPINDLE_MUTANT_LANES", "2"))  # mutants at the same time
+RECORD = os.environ.get("SPINDLE_MUTANT_RECORD", "")  # a folder that keeps which test executes what, for the next time
 ENOUGH = 0.9
 MOST_SECONDS = 600.0  # a mutant that never ends is dead
 MOST_BYTES = 12 << 30  # of addresses, so that one that fills memory dies before others do
@@ -39,27 +44,57 @@ OWN_DATABASE, NEW_DATABASE = ("--reuse-db",), ("--reuse-db", "--create-db")
 
 
 @dataclass(frozen=True)
-class Sound:
-    """The product as it is, in a copy that mutants are tried in, and which of its tests execute what they change."""
+class Lane:
+    """A copy of the checkout with a database of its own, in which one mutant after the other is tried."""
 
     checkout: Path
-    mutants: list[Mutant]
-    record: Record
+    number: int
 
+    def run_tests(self, arguments: list[str], most: float = MOST_SECONDS) -> "Done":
+        """Run pytest in the checkout; nothing of it outlives this call."""
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
+        with subprocess.Popen(
+            command, cwd=self.checkout, env=self.environment, start_new_session=True, text=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES)),
+        ) as process:  # fmt: skip
+            try:
+                output, _ = process.communicate(timeout=most)
+            except subprocess.TimeoutExpired:
+                for number in (signal.SIGTERM, signal.SIGKILL):  # servers that tests started obey the first one
+                    with suppress(ProcessLookupError):
+                        os.killpg(process.pid, number)
+                    time.sleep(5)
+                return Done(None, process.communicate()[0])
+        return Done(process.returncode, output)
 
-@pytest.fixture(scope="module")
-def sound(tmp_path_factory: pytest.TempPathFactory) -> Sound:
-    checkout = tmp_path_factory.mktemp("mutants") / "checkout"
-    shutil.copytree(ROOT, checkout, ignore=NOT_COPIED)
-    mutants = [mutant for mutant in sample(NUMBER, SEED) if mutant.place.startswith(PLACES or "")]
-    plant(mutants, checkout)
-    recorded = ["-p", "tests.mutation.recorder", "-n", WORKERS, "--dist", "worksteal"]
-    done = run_tests(checkout, [*NEW_DATABASE, *recorded, "-m", MARKS, *TESTS], most=7200.0)
-    print(done.output[-3000:], flush=True)
-    record = read_record(checkout)
-    for path in {mutant.path for mutant in mutants}:
-        write(checkout / path, (ROOT / path).read_text(encoding="utf-8"))
-    return Sound(checkout, mutants, record)
+    @property
+    def environment(self) -> dict[str, str]:
+        own = {name: value for name, value in os.environ.items() if name not in ("SPINDLE_LONG", "PYTEST_CURRENT_TEST")}
+        own["SPINDLE_REDIS_PREFIX"] = f"{own.get('SPINDLE_REDIS_PREFIX', 'spindle:')}lane{self.number}:"
+        if url := own.get("DATABASE_URL"):
+            parts = urlsplit(url)
+            own["DATABASE_URL"] = parts._replace(path=f"{parts.path}_lane{self.number}").geturl()
+        return own
+
+    def try_out(self, mutant: Mutant, tests: list[str], database: Sequence[str]) -> str:
+        """Run the tests on the changed checkout and return "dead", "alive" or "endless"."""
+        path = self.checkout / mutant.path
+        sound = path.read_text(encoding="utf-8")
+        chosen = self.checkout / "mutation_tests.txt"
+        write(path, mutant.code)
+        try:
+            for names in (tests, list(dict.fromkeys(test.partition("[")[0] for test in tests))):
+                chosen.write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
+                done = self.run_tests([*database, "-x", "-m", MARKS, f"@{chosen}"])
+                if done.status != WRONG_USE:  # as where a case got another name
+                    break
+        finally:
+            write(path, sound)
+        assert done.status != NO_TESTS, f"no tests in {tests}:\n{done.output[-2000:]}"
+        if os.environ.get("SPINDLE_MUTANT_OUTPUT"):
+            print(done.output[-3000:], flush=True)
+        return "endless" if done.status is None else "dead" if done.status else "alive"
 
 
 @dataclass(frozen=True)
@@ -68,50 +103,48 @@ class Done:
     output: str
 
 
-def run_tests(checkout: Path, arguments: list[str], most: float = MOST_SECONDS) -> Done:
-    """Run pytest in the checkout; nothing of it outlives this call."""
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
-    env = {name: value for name, value in os.environ.items() if name not in ("SPINDLE_LONG", "PYTEST_CURRENT_TEST")}
-    with subprocess.Popen(
-        command, cwd=checkout, env=env, start_new_session=True, text=True,
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES)),
-    ) as process:  # fmt: skip
-        try:
-            output, _ = process.communicate(timeout=most)
-        except subprocess.TimeoutExpired:
-            for number in (signal.SIGTERM, signal.SIGKILL):  # servers that tests started obey the first one
-                with suppress(ProcessLookupError):
-                    os.killpg(process.pid, number)
-                time.sleep(5)
-            return Done(None, process.communicate()[0])
-    return Done(process.returncode, output)
+@dataclass(frozen=True)
+class Sound:
+    """The product as it is, in copies that mutants are tried in, and which of its tests execute what they change."""
+
+    lanes: list[Lane]
+    mutants: list[Mutant]
+    record: Record
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Sound:
+    folder = tmp_path_factory.mktemp("mutants")
+    lanes = [Lane(folder / f"checkout{number}", number) for number in range(LANES)]
+    for lane in lanes:
+        shutil.copytree(ROOT, lane.checkout, ignore=NOT_COPIED)
+    drawn = sample(NUMBER, SEED)
+    record = find_record(drawn, lanes[0])
+    return Sound(lanes, [mutant for mutant in drawn if mutant.place.startswith(PLACES or "")], record)
+
+
+def find_record(mutants: list[Mutant], lane: Lane) -> Record:
+    """Return which tests execute what the mutants change, from a folder where an earlier run left it, or by testing."""
+    names = (NOTES, DURATIONS)
+    if RECORD and all((Path(RECORD) / name).exists() for name in names):
+        return read_record(Path(RECORD))
+    plant(mutants, lane.checkout)
+    recorded = ["-p", "tests.mutation.recorder", "-n", str(LANES), "--dist", "worksteal"]
+    done = lane.run_tests([*NEW_DATABASE, *recorded, "-m", MARKS, *TESTS], most=7200.0)
+    print(done.output[-3000:], flush=True)
+    for path in {mutant.path for mutant in mutants}:
+        write(lane.checkout / path, (ROOT / path).read_text(encoding="utf-8"))
+    if RECORD:
+        Path(RECORD).mkdir(parents=True, exist_ok=True)
+        for name in names:
+            shutil.copy(lane.checkout / name, RECORD)
+    return read_record(lane.checkout)
 
 
 def write(path: Path, code: str) -> None:
     """Write a module, and let no compiled one of the same second and size be taken for it."""
     path.write_text(code, encoding="utf-8")
     Path(cache_from_source(str(path))).unlink(missing_ok=True)
-
-
-def try_out(mutant: Mutant, tests: list[str], checkout: Path, database: Sequence[str]) -> str:
-    """Run the tests on the changed checkout and return "dead", "alive" or "endless"."""
-    path = checkout / mutant.path
-    sound = path.read_text(encoding="utf-8")
-    chosen = checkout / "mutation_tests.txt"
-    write(path, mutant.code)
-    try:
-        for names in (tests, list(dict.fromkeys(test.partition("[")[0] for test in tests))):
-            chosen.write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
-            done = run_tests(checkout, [*database, "-x", "-m", MARKS, f"@{chosen}"])
-            if done.status != WRONG_USE:  # as where a case got another name
-                break
-    finally:
-        write(path, sound)
-    assert done.status != NO_TESTS, f"no tests in {tests}:\n{done.output[-2000:]}"
-    if os.environ.get("SPINDLE_MUTANT_OUTPUT"):
-        print(done.output[-3000:], flush=True)
-    return "endless" if done.status is None else "dead" if done.status else "alive"
 
 
 def harmless() -> set[tuple[str, ...]]:
@@ -126,24 +159,33 @@ def test_the_sound_checkout_passes_so_that_a_failure_means_something(sound: Soun
 
 def test_nine_of_ten_mutants_die(sound: Sound) -> None:
     known = harmless()
+    wanted = Queue[tuple[int, Mutant]]()
+    for number, mutant in enumerate(sample(NUMBER, SEED)):
+        if mutant in sound.mutants and (mutant.path, mutant.before, mutant.after) not in known:
+            wanted.put((number, mutant))
+    judged = wanted.qsize()
+    with ThreadPoolExecutor(LANES) as pool:
+        survivors = [str(mutant) for found in pool.map(partial(judge, sound, wanted), sound.lanes) for mutant in found]
+    listed = "\n".join(survivors)
+    assert len(survivors) <= (1 - ENOUGH) * judged, f"{len(survivors)} of {judged} survived:\n{listed}"
+
+
+def judge(sound: Sound, wanted: "Queue[tuple[int, Mutant]]", lane: Lane) -> list[Mutant]:
+    """Try one mutant after the other in a lane until none is left, and return those that no test noticed."""
     survivors = []
-    judged = 0
     database = NEW_DATABASE
-    for number, mutant in enumerate(sound.mutants):
-        if (mutant.path, mutant.before, mutant.after) in known:
-            continue
-        judged += 1
+    while True:
+        try:
+            number, mutant = wanted.get_nowait()
+        except Empty:
+            return survivors
+        begin, outcome = time.monotonic(), "alive"
         tests = sound.record.tests_of(number, mutant)
-        begin = time.monotonic()
         for names in filter(None, [tests, mutant.tests if place_of_code(mutant).is_loose else []]):
-            outcome = try_out(mutant, names, sound.checkout, database)
+            outcome = lane.try_out(mutant, names, database)
             database = NEW_DATABASE if outcome == "endless" else OWN_DATABASE
             if outcome != "alive":
                 break
-        else:
-            outcome = "alive"
-            survivors.append(str(mutant))
-        seconds = time.monotonic() - begin
-        print(f"{number + 1}/{len(sound.mutants)} {outcome} {seconds:3.0f} s {len(tests):4} tests {mutant}", flush=True)
-    listed = "\n".join(survivors)
-    assert len(survivors) <= (1 - ENOUGH) * judged, f"{len(survivors)} of {judged} survived:\n{listed}"
+        if outcome == "alive":
+            survivors.append(mutant)
+        print(f"{number + 1} {outcome} {time.monotonic() - begin:3.0f} s {len(tests):4} tests {mutant}", flush=True)

@@ -47,7 +47,7 @@ def notes_of(tmp_path: Path, mutants: list[Mutant], calls: str) -> set[tuple[int
     code = f"import sys; sys.path.insert(0, {str(module.parent)!r}); from limits import *; {calls}"
     env = os.environ | {"PYTHONPATH": str(tmp_path), "PYTEST_CURRENT_TEST": "tests/runs/test_limits.py::test_it (call)"}
     subprocess.run([sys.executable, "-c", code], env=env, check=True)
-    lines = (tmp_path / probes.MARKS).read_text(encoding="utf-8").splitlines()
+    lines = (tmp_path / probes.NOTES).read_text(encoding="utf-8").splitlines()
     return {(int(number), test) for number, _, test in (line.partition("\t") for line in lines)}
 
 
@@ -108,7 +108,7 @@ def test_tests_are_chosen_nearest_first_and_without_those_that_fail_anyway(tmp_p
         f"0\t{broken} (call)",
         "0\ttests/wiki/test_d.py::test_first (setup)",
     ]
-    (tmp_path / probes.MARKS).write_text("".join(f"{mark}\n" for mark in marks), encoding="utf-8")
+    (tmp_path / probes.NOTES).write_text("".join(f"{mark}\n" for mark in marks), encoding="utf-8")
     record = probes.read_record(tmp_path)
     assert record.failed == [broken]
     assert record.seconds[near] == 0.6
