@@ -55,7 +55,7 @@ def test_an_array_that_is_not_clean_fails_its_guard(step: StepFacts, outcome: st
     ("file_size", "ram", "parameters", "outcome", "text"),
     [
         (4 * GIB, GIB, {"factor": 4}, "passed", "4\u00a0GiB / 1\u00a0GiB RAM = 4 ≥ 4"),
-        (7 * GIB // 2, GIB, {"factor": 4}, "failed", "3.50\u00a0GiB / 1\u00a0GiB RAM = 3.5 < 4"),
+        (7 * GIB // 2, GIB, {"factor": 4}, "failed", "3\u202f584\u00a0MiB / 1\u00a0GiB RAM = 3.5 < 4"),
         (3 * GIB, GIB, {"factor": 4, "tolerance": 0.25}, "passed", "3\u00a0GiB / 1\u00a0GiB RAM = 3 ≥ 3"),
         (2 * GIB, GIB, {"factor": 4, "tolerance": 0.25}, "failed", "2\u00a0GiB / 1\u00a0GiB RAM = 2 < 3"),
         (None, GIB, {"factor": 4}, "not checked", "the step has no test file of its own size"),
