@@ -152,6 +152,8 @@ def described(path: str, kind: str, code: str) -> Mutant | None:
         return None
     if UNSEEN.sub("", code) == UNSEEN.sub("", source(path)):
         return None
+    if kind.startswith("ReplaceBinaryOperator") and operators(code) == operators(source(path)):
+        return None  # the mark of arguments that are given by name: `*` became `/`
     old, new = source(path).splitlines(), code.splitlines()
     first = equal_lines(old, new)
     last = equal_lines(old[first:][::-1], new[first:][::-1])
@@ -160,6 +162,10 @@ def described(path: str, kind: str, code: str) -> Mutant | None:
     )
     first += next((n for n, line in enumerate(old[first : len(old) - last]) if line.strip()), 0)
     return Mutant(path, kind, code, first + 1, before, after)
+
+
+def operators(code: str) -> list[str]:
+    return [type(node.op).__name__ for node in ast.walk(ast.parse(code)) if isinstance(node, ast.BinOp | ast.AugAssign)]
 
 
 def equal_lines(old: list[str], new: list[str]) -> int:

@@ -71,6 +71,10 @@ def test_what_nobody_sees_is_no_mutant() -> None:
     path = "apps/comparison/side_by_side/table.py"
     assert described(path, "ReplaceFalseWithTrue", source(path).replace("gc=False", "gc=True", 1)) is None
     assert described(path, "AddNot", source(path) + "\n# a comment\n") is None
+    path = "apps/agents/fields.py"
+    code = source(path).replace("most: int, *, is_cut", "most: int, /, is_cut", 1)
+    assert code != source(path)
+    assert described(path, "ReplaceBinaryOperator_Mul_Div", code) is None
 
 
 def test_a_dropped_filter_leaves_a_query_set() -> None:

@@ -158,3 +158,32 @@ def test_a_guard_that_is_not_required_only_leaves_its_evidence(write_plan: Write
     assert advance_all(plan) == ["started", "started"]
     [entry] = evidence_of(Run.objects.open().get(host__name="alpha"))
     assert (entry["outcome"], entry["is_required"]) == ("failed", False)
+
+
+def test_the_page_shows_what_the_guards_found_for_the_newest_run_that_was_looked_at(
+    write_plan: WritePlan, sign_in: Callable[[str], Any]
+) -> None:
+    plan = write_plan(guards=[{"kind": "idle"}], stopping={"kind": "fixed", "rounds": 1})
+    other = write_plan(name="other", title="Other", guards=[{"kind": "idle"}])
+
+    def shown() -> str:
+        return " ".join(sign_in("viewer").get(f"/plans/{plan.pk}/").content.decode().split())
+
+    services.start_plan(plan, actor="eve")
+    advance_all(plan)
+    assert "Asked for; nothing was checked yet" in shown()
+    first = Run.objects.open().get(host__name="alpha")
+    end(first, facts={"load_before": 0.125})
+    assert f'<a href="/runs/{first.pk}/">{first.pk}</a>' in shown()
+    assert "load before 0.125" in shown()
+    second = Run.objects.open().get(host__name="beta")
+    end(second, facts={"load_before": 3.25})
+    failed = Run.objects.open().filter(host__name="alpha").get()
+    end(failed, "failed")
+    text = shown()
+    assert f'Guards of run <a href="/runs/{second.pk}/">{second.pk}</a>' in text, "the failed one left no evidence"
+    assert "load before 3.25" in text
+    services.start_plan(other, actor="eve")
+    advance_all(other)
+    end(Run.objects.open().filter(planned_run__row__plan=other).first(), facts={"load_before": 9.5})
+    assert "load before 9.5" not in shown(), "that was a run of another plan"
