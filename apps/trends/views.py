@@ -242,7 +242,8 @@ def look(request: LabRequest, pk: int) -> HttpResponse:
 def test(request: LabRequest, pk: int) -> HttpResponse:
     watch = get_object_or_404(Watch, pk=pk, lab=request.lab)
     deliveries = []
-    for destination in Destination.objects.filter(recipients__watch=watch, is_active=True):
+    active = Destination.objects.filter(recipients__watch=watch, is_active=True)
+    for destination in active:
         try:
             deliveries.append(send_test_of(watch, destination, str(request.user)))
         except TooManyMessagesError as error:
@@ -252,6 +253,8 @@ def test(request: LabRequest, pk: int) -> HttpResponse:
         messages.success(request, f"A test is on its way to {names}. The result appears below.")
     elif not watch.recipients.exists():
         messages.error(request, "There are no recipients yet: choose notification channels under “Change”.")
+    elif not active:
+        messages.error(request, "Nothing was sent: all recipients of this watch are switched off.")
     return redirect(watch)
 
 
