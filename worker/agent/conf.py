@@ -4,7 +4,7 @@ import os
 import stat
 import sys
 from functools import lru_cache
-from typing import Dict, List, Optional
+from typing import Dict, List, Optional, Set
 
 from . import directory as directories
 
@@ -82,6 +82,10 @@ class Conf:
     def free_bytes(self, path: str) -> int:
         disk = os.statvfs(path)
         return disk.f_bavail * disk.f_frsize - FREE_MARGIN
+
+    def allowed_cpus(self) -> Set[int]:
+        """Return the numbers of the CPUs that fio may use: those of agent.conf, or all on which this process may run."""
+        return cpu_numbers(self.cpus) if self.cpus else set(os.sched_getaffinity(0))
 
     def fio_path(self) -> Optional[str]:
         """Return the absolute path of fio, never found through PATH."""
@@ -328,6 +332,16 @@ def _positive(values: Dict[str, str], key: str) -> int:
     if not values[key].isdigit() or int(values[key]) < 1:
         raise Mistake(f"{key} = {values[key]} in agent.conf must be a whole number above 0.")
     return int(values[key])
+
+
+def cpu_numbers(text: str) -> Set[int]:
+    """Return the numbers of a list such as `2-5,8`."""
+    numbers: Set[int] = set()
+    for part in text.strip().split(","):
+        first, _, last = part.partition("-")
+        if first.isdigit() and (last or first).isdigit():
+            numbers |= set(range(int(first), int(last or first) + 1))
+    return numbers
 
 
 def ram_bytes() -> int:
