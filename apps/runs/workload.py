@@ -56,7 +56,7 @@ class RefusedOptionError(WorkloadError):
 
     def __init__(self, where: str, name: str, value: object, reason: str) -> None:
         super().__init__(f"{where}.{name}", value, f"no such option: {reason}")
-        self.reason = reason
+        self.args = (f"{where}: found {name}={value!r}: a workload cannot have this option: {reason}",)
 
 
 def _refuse_option(where: str, name: str, value: object) -> WorkloadError:

@@ -83,7 +83,7 @@ def _sizes(job: Job) -> Iterator[Tuple[str, str]]:
     sizes, one_file = block_sizes(job), size_of_file(job)
     if max(sizes) > one_file:
         name = next(name for name in ("bssplit", "bsrange", "write_block_size", "block_size") if name in job)
-        yield name, "at most the size of a file, %d" % one_file
+        yield name, "at most the file size, %d" % one_file
     for name in ("bssplit", "write_block_size"):
         if name in job and "bsrange" in job:
             yield name, "nothing beside bsrange"
