@@ -98,6 +98,9 @@ def _rare(chance: random.Random, most: int, names: list[FioOption] | None) -> di
     pool = names or [option for option in OPTIONS if option.is_rare]
     chosen = chance.sample(pool, min(len(pool), chance.randint(0, most)))
     job = {option.name: sensible(option, chance) for option in chosen}
+    for option in chosen:
+        if option.engines:
+            job["ioengine"] = chance.choice(option.engines)
     for name in list(job):  # what an option would do nothing without
         while (name := agreement.NEEDS.get(name, "")) and name not in job:
             option = next(option for option in OPTIONS if option.name == name)
