@@ -75,31 +75,35 @@ def _parser() -> argparse.ArgumentParser:
             required=name not in ("check-policy", "probe"),
             help="the agent's folder, best not on a disk under test",
         )
-        if name in ("enrol", "run", "doctor", "upgrade"):
-            sub.add_argument("--server", required=name == "enrol", help="address such as https://spindle.example.org")
-        if name == "enrol":
-            words = f"file that holds the one-use token, - for standard input (without it: {client.TOKEN_VARIABLE}, or it is asked for)"
-            sub.add_argument("--token-file", metavar="FILE", help=words)
-            sub.add_argument("--token", help=argparse.SUPPRESS)
-            sub.add_argument("--shared-directory", action="store_true", help="although other accounts may write there")
-            sub.add_argument("--again", action="store_true", help="although this folder is enrolled already")
-        if name in ("enrol", "allow"):
-            words = "where test files go; made on the filesystem under test. Say it again for each further filesystem"
-            required = name == "allow"
-            sub.add_argument("--directory", action="append", metavar="DIRECTORY", required=required, help=words)
-        if name == "run":
-            sub.add_argument("--once", action="store_true", help="do what is open, then end")
-        if name == "probe":
-            sub.add_argument(
-                "--folder", default=conf.PROBE_FOLDER, help="where its outputs are written, for the agent to read"
-            )
-            sub.add_argument("--group", help="the agent's group, which may read them")
-            sub.add_argument(
-                "--drop-caches", action="store_true", help="drop the page cache, if probe.conf there allows it"
-            )
-        if name == "check-policy":
-            sub.add_argument("file", help="a workload as JSON")
+        _add_arguments(name, sub)
     return parser
+
+
+def _add_arguments(name: str, sub: argparse.ArgumentParser) -> None:
+    if name in ("enrol", "run", "doctor", "upgrade"):
+        sub.add_argument("--server", required=name == "enrol", help="address such as https://spindle.example.org")
+    if name == "enrol":
+        words = f"file that holds the one-use token, - for standard input (without it: {client.TOKEN_VARIABLE}, or it is asked for)"
+        sub.add_argument("--token-file", metavar="FILE", help=words)
+        sub.add_argument("--token", help=argparse.SUPPRESS)
+        sub.add_argument("--shared-directory", action="store_true", help="although other accounts may write there")
+        sub.add_argument("--again", action="store_true", help="although this folder is enrolled already")
+    if name in ("enrol", "allow"):
+        words = "where test files go; made on the filesystem under test. Say it again for each further filesystem"
+        required = name == "allow"
+        sub.add_argument("--directory", action="append", metavar="DIRECTORY", required=required, help=words)
+    if name == "run":
+        sub.add_argument("--once", action="store_true", help="do what is open, then end")
+    if name == "probe":
+        sub.add_argument(
+            "--folder", default=conf.PROBE_FOLDER, help="where its outputs are written, for the agent to read"
+        )
+        sub.add_argument("--group", help="the agent's group, which may read them")
+        sub.add_argument(
+            "--drop-caches", action="store_true", help="drop the page cache, if probe.conf there allows it"
+        )
+    if name == "check-policy":
+        sub.add_argument("file", help="a workload as JSON")
 
 
 def _state(arguments: argparse.Namespace) -> str:
