@@ -224,6 +224,14 @@ def running(request: HttpRequest, attempt: Attempt) -> HttpResponse:
     return JsonResponse({"state": State.RUNNING})
 
 
+@attempt_view("POST")
+def guards(request: HttpRequest, attempt: Attempt) -> HttpResponse:
+    """Store what the run's guards found on its host; repeated whenever it has changed, and harmless after the end."""
+    body = _body(request)
+    _check_fence(attempt, body.get("token"))
+    return JsonResponse({"stored": delivery.store_evidence(attempt, fields.evidence_of(body.get("evidence")))})
+
+
 @attempt_view("PUT", *delivery.FIELDS)
 def chunk(request: HttpRequest, attempt: Attempt, stream: str, sequence: int) -> HttpResponse:
     """Store a chunk of an attempt's output; the answer says whether it was new."""

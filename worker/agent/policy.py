@@ -158,7 +158,7 @@ def _within_host(job: Job, limits: PolicyLimits) -> None:
 def _together(jobs: List[Job], limits: PolicyLimits) -> None:
     """Check limits that jobs share: files of all jobs, processes and buffers of jobs between two stonewalls."""
     conf = limits.conf
-    files = sum(job["file_size"] * job["numjobs"] for job in jobs if job["ioengine"] != "null")
+    files = file_bytes(jobs)
     if files > limits.quota_bytes:
         raise Refused(f"file_size: {files} bytes in all are more than this host's quota, {limits.quota_bytes}.")
     if files and files > limits.free_bytes:
@@ -177,6 +177,11 @@ def _together(jobs: List[Job], limits: PolicyLimits) -> None:
             raise Refused(
                 f"block_size × iodepth × numjobs: {buffers} bytes are more than a quarter of this host's memory."
             )
+
+
+def file_bytes(jobs: List[Job]) -> int:
+    """Return the size of all files of the jobs, which exist at the same time."""
+    return sum(job["file_size"] * job["numjobs"] for job in jobs if job["ioengine"] != "null")
 
 
 def _groups(jobs: List[Job]) -> List[List[Job]]:
