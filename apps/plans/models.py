@@ -136,7 +136,7 @@ class PreparationRun(ThroughParent):
     number = models.PositiveIntegerField(help_text="from 1, of the runs of this preparation, target and round")
 
     class Meta:
-        ordering = ["run"]
+        ordering = ["run_id"]
         constraints = [
             models.UniqueConstraint(fields=["preparation", "row", "round", "number"], name="preparation_run_once")
         ]
@@ -157,7 +157,7 @@ def load_plan(pk: int, host_id: int | None = None) -> Plan:
     Raises:
         Plan.DoesNotExist: There is none in scope.
     """
-    plan: Plan = Plan.objects.whole(host_id).get(pk=pk)
+    plan: Plan = Plan.objects.whole(host_id).prefetch_related("preparations").get(pk=pk)
     return plan
 
 

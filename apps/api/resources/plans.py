@@ -373,7 +373,9 @@ class PlanViewSet(ListModelMixin, ScopedViewSet[Plan]):
 
     def get_queryset(self) -> QuerySet[Plan]:
         plans: QuerySet[Plan] = (
-            Plan.objects.whole() if self.action == "retrieve" else Plan.objects.select_related("study")
+            Plan.objects.whole().prefetch_related("preparations")
+            if self.action == "retrieve"
+            else Plan.objects.select_related("study")
         )
         return plans.select_related("execution").prefetch_related("execution__waits")
 
@@ -467,7 +469,8 @@ class PlanViewSet(ListModelMixin, ScopedViewSet[Plan]):
         return PlanRequest(
             lab=self.lab, title=wanted["title"], targets=self._targets(wanted["targets"]), points=points,
             stopping=wanted.get("stopping", usual), guards=wanted.get("guards", preset.guards if preset else ()),
-            preparations=wanted.get("preparations", ()), order=wanted["order"], seed=wanted.get("seed", 0 if wanted["order"] == "randomized" else None),
+            preparations=wanted.get("preparations", ()), order=wanted["order"],
+            seed=wanted.get("seed", 0 if wanted["order"] == "randomized" else None),
             notes="\n".join(filter(None, notes)), study=self._study(wanted.get("study")), repeats=report,
         )  # fmt: skip
 

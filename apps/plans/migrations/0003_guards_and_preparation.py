@@ -47,7 +47,7 @@ class Migration(migrations.Migration):
                 ('row', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='studies.planconfiguration')),
             ],
             options={
-                'ordering': ['run'],
+                'ordering': ['run_id'],
             },
         ),
         migrations.AddConstraint(

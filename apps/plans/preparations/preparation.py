@@ -69,4 +69,4 @@ class PreparationKind:
 KIB, MIB, GIB, TIB = 1 << 10, 1 << 20, 1 << 30, 1 << 40
 LONGEST_WAIT = 86_400
 WAIT = PreparationParameter("wait_s", "At most so many seconds", 0, LONGEST_WAIT, 3600)
-FILE_SIZE = PreparationParameter("file_size", "File size", 1 * MIB, 1024 * TIB)
+FILE_SIZE = PreparationParameter("file_size", "File size", 1 * MIB, 64 * TIB)

@@ -31,6 +31,10 @@ class PreparationProgress:
         return BY_KIND[self.preparation.kind]
 
     @property
+    def row_label(self) -> str:
+        return self.runs[0].row.label if self.runs else ""
+
+    @property
     def is_done(self) -> bool:
         return bool(self.kind.is_done and self.kind.is_done(self.preparation.parameters, self.bandwidths))
 
@@ -52,7 +56,11 @@ class PreparationProgress:
 
 def find_progress(plan: Plan, host_id: int | None = None) -> dict[Key, PreparationProgress]:
     """Return the progress of all writes of a plan that were begun, on one host or on all; in two queries."""
-    runs = PreparationRun.objects.filter(preparation__plan=plan).select_related("run", "preparation").order_by("number")
+    runs = (
+        PreparationRun.objects.filter(preparation__plan=plan)
+        .select_related("run", "preparation", "row__configuration")
+        .order_by("number")
+    )
     if host_id is not None:
         runs = runs.filter(run__host=host_id)
     entries = list(runs)
