@@ -82,7 +82,7 @@ class Sent:
 
 def store_evidence(attempt: Attempt, evidence: Sequence[Mapping[str, Any]]) -> bool:
     """Store what the guards of an attempt found; return False where it has ended with a manifest and stays as it is."""
-    stored = Attempt.objects.filter(pk=attempt.pk, token=attempt.token, manifest=None)
+    stored = Attempt.objects.filter(pk=attempt.pk, token=attempt.token, manifest__isnull=True)
     if not stored.update(guards=list(evidence)):
         return False
     ring(f"run:{attempt.run_id}", {"state": attempt.state, "guards": True, "ended": attempt.state in ENDED})

@@ -15,7 +15,7 @@ from tests.agent.fake_server import Attempt, FakeServer
 from tests.agent.host import Host, job, journal, lasting, starts, until
 from worker.agent import guards, mount
 from worker.agent.guards import arrays, filesystem, idle, page_cache, temperature
-from worker.agent.guards.finding import RunSite
+from worker.agent.guards.evidence import RunSite
 
 MIB = 1 << 20
 CLEAN = """Personalities : [raid1] [raid6] [raid5] [raid4]

@@ -174,9 +174,9 @@ def read_end(state: str) -> Optional[Figures]:
     """Return what the last run has noted at its end, or None where there is nothing of it since the host's start."""
     try:
         with open(os.path.join(state, LAST)) as source:
-            noted = json.load(source)
+            noted = dict(json.load(source))
         return noted if noted.pop("boot_id", "") == boot_id() else None
-    except (OSError, ValueError, AttributeError):
+    except (OSError, ValueError, TypeError):
         return None
 
 

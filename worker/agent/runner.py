@@ -204,11 +204,12 @@ class Runner:
         if not self.guards:
             return None
         from . import guards  # here, because a runner without them starts sooner
+        from .guards.evidence import RunSite
 
         with open(self._file("place.json")) as source:
             place = json.load(source)
         more = max(0, self.file_bytes - sum(size for _, size in self.files))
-        site = guards.RunSite(self.folder, self.files, more, place, self._sleep)
+        site = RunSite(self.folder, self.files, more, place, self._sleep)
         held = guards.GuardRound(self.guards, site, self._tell_guards)
         try:
             held.hold()

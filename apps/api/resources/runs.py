@@ -258,7 +258,9 @@ class GuardEvidenceSerializer(serializers.Serializer[Any]):
     text = serializers.SerializerMethodField(help_text="what was found, in one sentence")
     figures = serializers.DictField(default=dict, help_text="as they were read on the host")
     limits = serializers.DictField(default=dict, help_text="what they were compared with")
-    source = serializers.CharField(help_text="host, or server: by the lab's inventory")
+    source = serializers.CharField(  # type: ignore[assignment]
+        help_text="host, or server: by the lab's inventory"
+    )
     phase = serializers.CharField(default="", help_text="`before`: right before fio started")
     is_required = serializers.BooleanField()
     is_waiting = serializers.BooleanField(default=False, help_text="the run waits for it now")

@@ -61,8 +61,9 @@ def _field_of(parameter: PreparationParameter) -> forms.Field:
     common: dict[str, Any] = {"required": False, "label": parameter.label, "initial": parameter.usual}
     if parameter.name == SIZE:
         return forms.CharField(max_length=40, help_text="16g; empty: that of the target's largest file", **common)
-    kind = forms.IntegerField if parameter.is_whole else forms.FloatField
-    return kind(min_value=parameter.low, max_value=parameter.high, **common)  # type: ignore[type-var]
+    if parameter.is_whole:
+        return forms.IntegerField(min_value=int(parameter.low), max_value=int(parameter.high), **common)
+    return forms.FloatField(min_value=parameter.low, max_value=parameter.high, **common)
 
 
 class PreparationForms:

@@ -24,7 +24,7 @@ def evidence_of(run: Run, attempts: Sequence[Attempt]) -> list[Evidence]:
     Args:
         attempts: Those of the run, oldest first; the newest with an answer counts.
     """
-    answered = next((attempt.guards for attempt in reversed(attempts) if attempt.guards), [])
+    answered: list[Mapping[str, Any]] = next((attempt.guards for attempt in reversed(attempts) if attempt.guards), [])
     entries = [entry_of(answer) for answer in answered]
     if run.state not in ENDED:
         return entries

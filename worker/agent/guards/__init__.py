@@ -8,7 +8,7 @@ import time
 from typing import Any, Callable, Dict, List, NamedTuple
 
 from . import arrays, filesystem, free_space, idle, page_cache, pause, temperature
-from .finding import FAILED, NOT_CHECKED, HostFinding, RunSite
+from .evidence import FAILED, NOT_CHECKED, HostFinding, RunSite, limit
 
 # In this order: a pause first, the longest look last but one, and the page cache right before fio.
 GUARDS = {
@@ -41,8 +41,8 @@ def read_guards(value: Any) -> List[Dict[str, Any]]:
     return sorted(guards, key=lambda guard: known.index(guard["guard"]) if guard["guard"] in known else -1)
 
 
-class Watch(NamedTuple):
-    """One guard while its run waits: `since` is when it began to fail, None while it holds."""
+class GuardWatch(NamedTuple):
+    """One guard as the offer asks for it: how long the run may wait for it, and whether it has to."""
 
     asked: Dict[str, Any]
     limit_s: float
@@ -100,7 +100,7 @@ class GuardRound:
             )
         return True
 
-    def _entry(self, watch: Watch, finding: HostFinding, begun: float, waited: float, tries: int) -> Evidence:
+    def _entry(self, watch: GuardWatch, finding: HostFinding, begun: float, waited: float, tries: int) -> Evidence:
         return {
             "guard": watch.asked["guard"],
             "purpose": str(watch.asked.get("purpose") or "")[:40],
@@ -128,7 +128,5 @@ def look(kind: str, asked: Dict[str, Any], site: RunSite) -> HostFinding:
         return HostFinding(NOT_CHECKED, f"it could not be looked at: {error}", {}, {})
 
 
-def _watch(guard: Dict[str, Any]) -> Watch:
-    wait_s = guard.get("wait_s")
-    limit = float(min(max(wait_s, 0), LONGEST_WAIT_S)) if type(wait_s) in (int, float) else 0.0
-    return Watch(guard, limit, guard.get("is_required") is not False)
+def _watch(guard: Dict[str, Any]) -> GuardWatch:
+    return GuardWatch(guard, limit(guard, "wait_s", 0.0, 0.0, LONGEST_WAIT_S), guard.get("is_required") is not False)

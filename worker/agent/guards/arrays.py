@@ -6,7 +6,7 @@ from typing import Any, Dict, List, Set
 
 from .. import mount
 from ..disk import text_of
-from .finding import FAILED, NOT_CHECKED, PASSED, HostFinding, RunSite
+from .evidence import FAILED, NOT_CHECKED, PASSED, HostFinding, RunSite
 
 KIND = "array_settled"
 MDSTAT = "/proc/mdstat"

@@ -3,7 +3,7 @@
 from typing import Any, Dict, Set
 
 from .. import mount
-from .finding import FAILED, NOT_CHECKED, PASSED, HostFinding, RunSite
+from .evidence import FAILED, NOT_CHECKED, PASSED, HostFinding, RunSite
 
 KIND = "filesystem"
 RENAMED_AT_WILL = ("subvolid",)  # numbers of which the name is an option of its own

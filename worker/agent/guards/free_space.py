@@ -4,7 +4,7 @@ import os
 from typing import Any, Dict
 
 from ..conf import FREE_MARGIN
-from .finding import FAILED, PASSED, HostFinding, RunSite
+from .evidence import FAILED, PASSED, HostFinding, RunSite
 
 KIND = "space"
 

@@ -9,7 +9,7 @@ from typing import Any, Dict, List
 
 from .. import activity, mount
 from ..disk import text_of
-from .finding import FAILED, NOT_CHECKED, PASSED, HostFinding, RunSite, limit
+from .evidence import FAILED, NOT_CHECKED, PASSED, HostFinding, RunSite, limit
 
 KIND = "idle"
 USUAL_S, EVERY_S = 10.0, 0.25

@@ -8,7 +8,7 @@ import mmap
 import os
 from typing import Any, Dict, Optional
 
-from .finding import FAILED, NOT_CHECKED, PASSED, Figures, HostFinding, RunSite
+from .evidence import FAILED, NOT_CHECKED, PASSED, Figures, HostFinding, RunSite
 
 KIND = "caches_dropped"
 WINDOW = 1024 * mmap.PAGESIZE * 64  # bytes that are mapped at once: a byte of memory for each of its pages

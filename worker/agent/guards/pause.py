@@ -2,7 +2,7 @@
 
 from typing import Any, Dict
 
-from .finding import PASSED, HostFinding, RunSite, limit, wait
+from .evidence import PASSED, HostFinding, RunSite, limit, wait
 
 KIND = "pause"
 LONGEST_S = 86400.0

@@ -9,7 +9,7 @@ from typing import Any, Dict, List, Optional
 
 from .. import mount
 from ..disk import text_of
-from .finding import FAILED, NOT_CHECKED, PASSED, HostFinding, RunSite
+from .evidence import FAILED, NOT_CHECKED, PASSED, HostFinding, RunSite
 
 KIND = "temperature"
 # nvme's sensor is a child of the controller, which is the namespace's `device`; drivetemp's one of the SCSI device.
@@ -48,7 +48,7 @@ def judge(read: Dict[str, Optional[float]], limits: Dict[str, Optional[float]]) 
 def _limits(asked: Dict[str, Any], disks: List[str]) -> Dict[str, Optional[float]]:
     """Return the limit that was asked for, else each drive's own warning threshold."""
     celsius = asked.get("celsius")
-    if type(celsius) in (int, float):
+    if isinstance(celsius, (int, float)):
         return dict.fromkeys(disks, float(celsius))
     return {disk: degrees(disk, "max") for disk in disks}
 

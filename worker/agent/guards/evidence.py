@@ -37,8 +37,10 @@ class RunSite(NamedTuple):
 
 def limit(asked: Dict[str, Any], name: str, usual: float, low: float, high: float) -> float:
     """Return a limit that the server asked for, kept within what makes sense here; the usual one where it named none."""
-    value = asked.get(name)
-    return min(max(value, low), high) if type(value) in (int, float) else usual
+    value = asked.get(name)  # type: Any
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return usual
+    return min(max(float(value), low), high)
 
 
 def wait(seconds: float, sleep: Callable[[float], None]) -> float:
