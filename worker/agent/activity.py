@@ -155,7 +155,8 @@ def load_beside_last_run(run_before: Optional[Figures], now: Sample) -> Optional
     if not 0 <= since <= MINUTE_S or now["user"] < run_before["user"]:
         return None
     beside = min(run_before["seconds"], MINUTE_S - since)
-    return (run_before["load"] * beside + now["user"] - run_before["user"]) / (beside + since)
+    busy: float = run_before["load"] * beside + now["user"] - run_before["user"]
+    return busy / (beside + since)
 
 
 LAST = "activity.json"
