@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 
-from apps.core.forms import SiteForm
+from apps.core.forms import SiteForm, dress
 from apps.core.quantities import parse_size
 from apps.plans.models import PreparationTime
 from apps.plans.preparations import KINDS, PreparationKind
@@ -27,6 +27,7 @@ class PreparationForm(SiteForm):
         self.fields["time"] = forms.ChoiceField(choices=times, required=False, label="When")
         for parameter in kind.parameters:
             self.fields[parameter.name] = _field_of(parameter)
+        dress(self)
 
     @property
     def parameter_fields(self) -> list[forms.BoundField]:
@@ -53,7 +54,11 @@ class PreparationForm(SiteForm):
         """Return the preparation as `read_preparations` takes it."""
         data = self.cleaned_data
         values = {name: data[name] for name in (parameter.name for parameter in self.kind.parameters)}
-        given = {name: value for name, value in values.items() if value is not None}
+        given = {
+            name: int(value) if isinstance(value, bool) else value
+            for name, value in values.items()
+            if value is not None
+        }
         return {"kind": self.kind.kind, "time": data["time"] or self.kind.times[0], **given}
 
 
@@ -61,6 +66,8 @@ def _field_of(parameter: PreparationParameter) -> forms.Field:
     common: dict[str, Any] = {"required": False, "label": parameter.label, "initial": parameter.usual}
     if parameter.name == SIZE:
         return forms.CharField(max_length=40, help_text="16g; empty: that of the target's largest file", **common)
+    if parameter.is_yes_or_no:
+        return forms.BooleanField(**common)
     if parameter.is_whole:
         return forms.IntegerField(min_value=int(parameter.low), max_value=int(parameter.high), **common)
     return forms.FloatField(min_value=parameter.low, max_value=parameter.high, **common)

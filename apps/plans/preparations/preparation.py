@@ -21,6 +21,10 @@ class PreparationParameter:
     is_whole: bool = True
     is_needed: bool = False
 
+    @property
+    def is_yes_or_no(self) -> bool:
+        return self.is_whole and (self.low, self.high) == (0, 1)
+
     def read(self, field: str, value: Any) -> float | None:
         """Return the checked value, or the usual one where none is given. Raises `PlanError`."""
         if value in (None, ""):

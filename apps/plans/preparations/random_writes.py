@@ -11,7 +11,7 @@ from apps.plans.preparations.preparation import (
     PreparationKind,
     PreparationParameter,
 )
-from apps.plans.preparations.sequential_fill import word_size
+from apps.plans.preparations.sequential_fill import times, word_size
 from apps.studies.plans import stopping_rule
 
 WINDOW = 5
@@ -51,7 +51,7 @@ def describe(values: Parameters, bandwidths: Sequence[float]) -> str:
 
 
 def _sentence(values: Parameters) -> str:
-    how = f"until steady, at most {values['most']} times" if values["until_steady"] else f"{values['most']} times"
+    how = f"until steady, at most {times(values['most'])}" if values["until_steady"] else times(values["most"])
     return f"Write 4 KiB at random into a file of {word_size(values)} for {values['seconds']} s, {how}."
 
 
@@ -63,7 +63,7 @@ KIND = PreparationKind(
     parameters=(
         PreparationParameter("seconds", "Seconds a run", 1, 86_400, 60),
         PreparationParameter("most", "Runs, at most", 1, 100, 25),
-        PreparationParameter("until_steady", "Until steady (1), or as many runs as given (0)", 0, 1, 1),
+        PreparationParameter("until_steady", "Until steady; else exactly so many runs", 0, 1, 1),
         FILE_SIZE,
     ),
     workload=make_workload,

@@ -31,10 +31,14 @@ def word_size(values: Parameters) -> str:
     return size(values["file_size"]) if values.get("file_size") else "the size of the target's largest file"
 
 
+def times(number: float) -> str:
+    return "once" if number == 1 else f"{number} times"
+
+
 KIND = PreparationKind(
     kind="sequential_fill",
     label="sequential fill",
-    sentence=lambda values: f"Write a file of {word_size(values)} sequentially, {values['passes']} times.",
+    sentence=lambda values: f"Write a file of {word_size(values)} sequentially, {times(values['passes'])}.",
     times=("start", "round"),
     parameters=(PreparationParameter("passes", "Passes", 1, 20, 2), FILE_SIZE),
     workload=make_workload,

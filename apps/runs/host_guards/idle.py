@@ -4,13 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from apps.core.quantities import quantity
-from apps.core.units import significant
 from apps.runs.activity import IDLE, QUIET
 from apps.runs.host_guards.guard import GuardParameter, HostGuard
 
 SECONDS = 10.0
 WORDS = {
-    "runnable_tasks": "runnable tasks", "cores_busy": "cores busy", "in_flight": "I/O in flight on the target's disks",
+    "runnable_tasks": "runnable tasks", "cores_busy": "cores busy", "in_flight": "I/O in flight",
     "disks": "disks", "network": "network",
 }  # fmt: skip
 RATES = ("disks", "network")
@@ -19,16 +18,20 @@ RATES = ("disks", "network")
 def describe(figures: Mapping[str, Any], limits: Mapping[str, Any]) -> str:
     """Return the means with their limits; where some are over, those alone."""
     known = {name: figures[name] for name in WORDS if isinstance(figures.get(name), int | float)}
-    over = [name for name in known if isinstance(limits.get(name), int | float) and known[name] > limits[name]]
+    most = {name: limits[name] for name in known if isinstance(limits.get(name), int | float)}
+    over = [name for name in most if known[name] > most[name]]
     if not known or not isinstance(figures.get("seconds"), int | float):
         return ""
-    parts = [f"{WORDS[name]} {_number(name, known[name])}" for name in over or known]
-    shown = [f"{WORDS[name]} {_number(name, limits[name])}" for name in over or known if name in limits]
-    return f"{'; '.join(parts)} over {figures['seconds']:.1f} s (limits: {', '.join(shown)})"
+    parts = [
+        f"{WORDS[name]} {_number(name, known[name])}"
+        + (f" (at most {_number(name, most[name])})" if name in most else "")
+        for name in over or known
+    ]
+    return f"{'; '.join(parts)}; over {figures['seconds']:.1f} s"
 
 
 def _number(name: str, value: float) -> str:
-    return quantity(value, "B/s") if name in RATES else significant(value)
+    return quantity(value, "B/s") if name in RATES else f"{value:.3g}"
 
 
 GUARD = HostGuard(
