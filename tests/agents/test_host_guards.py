@@ -93,3 +93,18 @@ def test_a_run_that_its_guard_refused_ends_with_that_reason_alone(agent: FakeAge
         assert (run.state, run.problem) == (State.FAILED, reason)
     assert send(agent, attempt, []) == (200, {"stored": False}), "a late repetition changes nothing"
     assert agent.again(attempt).guards[0]["text"] == "cores busy 3"
+
+
+def test_a_run_that_was_given_up_while_its_guard_waited_does_not_begin(agent: FakeAgent, attempt: Attempt) -> None:
+    with all_labs():
+        assert attempt.lose()
+        assert attempt.abandon("eve", "the cable was cut")
+    assert send(agent, attempt, [ENTRY]) == (200, {"stored": True})
+    assert agent.again(attempt).cancel_wanted_at is not None
+    assert agent.poll((attempt.pk, attempt.token, "accepted"))["cancel"] == [attempt.pk]
+
+
+def test_of_a_run_that_is_over_the_host_is_told_so(agent: FakeAgent, attempt: Attempt) -> None:
+    with all_labs():
+        assert attempt.move(State.FAILED, reason="its host said so")
+    assert send(agent, attempt, [ENTRY])[0] == 410

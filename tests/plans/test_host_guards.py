@@ -143,7 +143,7 @@ def test_a_run_that_waits_for_its_guard_says_so_on_its_page_and_on_the_plans(
     )  # fmt: skip
     for address in (run.get_absolute_url(), f"/plans/{plan.pk}/"):
         page = sign_in("viewer").get(address).content.decode()
-        assert "guard idle host: cores busy 3. It waits for 7 s, at most 60 s" in page, address
+        assert "guard idle host: cores busy 3. It has waited for 7 s, at most 60 s" in page, address
 
 
 def test_how_long_and_what_then_is_asked_at_the_start(write_plan: WritePlan, sign_in: SignIn) -> None:

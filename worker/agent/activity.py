@@ -151,7 +151,7 @@ def load_beside_last_run(run_before: Optional[Figures], now: Sample) -> Optional
     """
     if not run_before:
         return None
-    since = now["clock"] - run_before["clock"]
+    since = now["clock"] - run_before["clock"]  # type: float
     if not 0 <= since <= MINUTE_S or now["user"] < run_before["user"]:
         return None
     beside = min(run_before["seconds"], MINUTE_S - since)

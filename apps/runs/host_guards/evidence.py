@@ -81,5 +81,5 @@ def describe_wait(entry: Mapping[str, Any]) -> str:
     """Return for which guard a run waits and what was found, in one sentence with quantities."""
     return (
         f"guard {BY_KIND[entry['guard']].label if entry['guard'] in BY_KIND else entry['guard']}: {entry['text']}. "
-        f"It waits for {entry['waited_s']:.0f} s, at most {entry['limit_s']:.0f} s"
+        f"It has waited for {entry['waited_s']:.0f} s, at most {entry['limit_s']:.0f} s"
     )

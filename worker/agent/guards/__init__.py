@@ -4,6 +4,7 @@ The offer names kinds and limits; what is looked at, and how, is in these module
 until its time is up, and with it everything else once more, so that all of them hold at one time. Nothing has been started then.
 """
 
+import itertools
 import time
 from typing import Any, Callable, Dict, List, NamedTuple
 
@@ -16,7 +17,7 @@ GUARDS = {
 }  # type: Dict[str, Callable[[Dict[str, Any], RunSite], HostFinding]]
 MOST_GUARDS = 20
 LONGEST_WAIT_S = 7 * 86400.0
-AGAIN_S = 5.0  # from a look that failed to the next
+AGAIN_S, LONGEST_AGAIN_S = 5.0, 30.0  # from a look that failed to the next: at first, and after a while
 ONCE = (pause.KIND,)
 Evidence = Dict[str, Any]
 
@@ -66,12 +67,12 @@ class GuardRound:
         Raises:
             GuardRefusal: One of them did not hold within its time.
         """
-        while True:
+        for number in itertools.count(1):
             failed = [place for place in range(len(self.watches)) if self._look(place)]
             self.tell([entry for entry in self.evidence if entry])
             if not failed:
                 return
-            self.site.sleep(AGAIN_S)
+            self.site.sleep(min(number * AGAIN_S, LONGEST_AGAIN_S))
 
     def _look(self, place: int) -> bool:
         """Look at one guard and return whether the run has to wait for it."""
@@ -83,14 +84,14 @@ class GuardRound:
         finding = look(kind, watch.asked, self.site)
         self.tries[place] += 1
         now = time.monotonic()
-        is_failed = finding.outcome == FAILED
-        if is_failed:
+        has_to_wait = finding.outcome == FAILED and watch.is_required
+        if has_to_wait:
             self.since.setdefault(place, now)
         elif place in self.since:
             self.waited[place] = self.waited.get(place, 0.0) + now - self.since.pop(place)
-        waited = self.waited.get(place, 0.0) + (now - self.since[place] if is_failed else 0.0)
+        waited = self.waited.get(place, 0.0) + (now - self.since[place] if has_to_wait else 0.0)
         self.evidence[place] = self._entry(watch, finding, begun, round(waited, 1), self.tries[place])
-        if not is_failed or not watch.is_required:
+        if not has_to_wait:
             return False
         if now - self.since[place] >= watch.limit_s:
             self.evidence[place]["is_waiting"] = False
