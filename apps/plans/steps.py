@@ -15,7 +15,7 @@ from apps.core.quantities import written
 from apps.inventory.topology.stack import StackError, stack_of
 from apps.plans.guards import check_after, check_before, find_obstacle, is_lasting
 from apps.plans.guards.evidence import ArrayReport, GuardEvidence, RunReport, StepFacts
-from apps.plans.guards.request import request_host_guards
+from apps.plans.guards.request import MD, checks_guards, request_host_guards
 from apps.plans.models import (
     Execution,
     ExecutionState,
@@ -294,8 +294,9 @@ def _step_facts(cell: PlanPageCell, target: Any) -> StepFacts:
     except StackError:
         return StepFacts(cell.file_size, host.ram_bytes, is_stack_known=False)
     arrays = tuple(ArrayReport(array.name, array.state) for array in stack.arrays)
+    is_left = bool(arrays) and all(array.software == MD for array in stack.arrays) and checks_guards(host)
     newest = host.tool_outputs.order_by("-id").values_list("received_at", flat=True).first()
-    return StepFacts(cell.file_size, host.ram_bytes, arrays, stack.storage is not None, newest)
+    return StepFacts(cell.file_size, host.ram_bytes, arrays, is_left, stack.storage is not None, newest)
 
 
 def _cell_of(page: PlanPage, step: Step) -> PlanPageCell:

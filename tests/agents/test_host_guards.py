@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from apps.agents.tasks import ingest_attempt
 from apps.labs.isolation import all_labs, lab_scope
 from apps.runs.models import Attempt, Run
 from apps.runs.states import State
@@ -85,8 +86,6 @@ def test_a_run_that_its_guard_refused_ends_with_that_reason_alone(agent: FakeAge
         f"attempts/{attempt.pk}/finish/", token=attempt.token, outcome="failed", reason=reason, streams={}
     )
     assert ended.json() == {"complete": True}
-    from apps.agents.tasks import ingest_attempt
-
     ingest_attempt(attempt.pk)
     with lab_scope(agent.lab.pk):
         run = Run.objects.get()

@@ -6,8 +6,11 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from apps.agents.models import Agent
+from apps.inventory.models import Array, Host, Target
 from apps.plans import services
 from apps.plans.models import Execution
+from apps.plans.tasks import advance_host
 from apps.runs.host_guards import BY_KIND, check_guards
 from apps.runs.models import Attempt, Run
 from apps.runs.states import State
@@ -203,7 +206,7 @@ def test_guards_that_fit_are_filled_in() -> None:
 @pytest.mark.usefixtures("study")
 def test_a_single_run_waits_for_guards_by_rest_and_by_the_form(sign_in: SignIn) -> None:
     client = sign_in("engineer")
-    target = Run._meta.get_field("target").related_model.objects.get(host__name="alpha")
+    target = Target.objects.get(host__name="alpha")
     workload = {"jobs": [{**JOB, "file_size": GIB, "block_size": MIB}]}
     body = {"target": target.pk, "workload": workload, "guards": [{"guard": "idle", "wait_s": 30}]}
     started = client.post("/api/v1/runs/", body, content_type="application/json")
@@ -226,3 +229,19 @@ def test_a_single_run_waits_for_guards_by_rest_and_by_the_form(sign_in: SignIn) 
     assert Run.objects.get(pk=again.json()["id"]).guards == run.guards
     page = client.get(run.get_absolute_url()).content.decode()
     assert "Asked for; nothing was checked yet" in page
+
+
+@pytest.mark.parametrize(
+    ("version", "software", "outcome"),
+    [("1.2", "md", "started"), ("1.1", "md", "waits"), ("", "md", "waits"), ("1.2", "", "waits")],
+)
+def test_the_inventorys_word_on_an_md_array_is_left_to_an_agent_that_looks_itself(
+    write_plan: WritePlan, lab: Any, version: str, software: str, outcome: str
+) -> None:
+    plan = write_plan(guards=[{"kind": "array_settled"}])
+    host = Host.objects.get(name="alpha")
+    array = Array.objects.create(lab=lab, host=host, name="md0", level="5", state="resyncing", software=software)
+    Target.objects.filter(host=host).update(array=array)
+    Agent.objects.create(lab=lab, host=host, secret_sha256="x", machine="m", version=version)
+    services.start_plan(plan, actor="eve")
+    assert advance_host(plan.pk, host.pk) == outcome

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from apps.inventory.models import Target
+from apps.agents.models import Agent
+from apps.inventory.models import Host, Target
 from apps.plans import services
 from apps.plans.execution_page import ExecutionPage
 from apps.plans.models import Execution, Preparation, PreparationRun, load_plan
@@ -132,10 +133,6 @@ def test_a_preparation_that_fails_pauses_the_plan_and_goes_on_after_resume(make_
 
 def test_a_file_beyond_the_hosts_quota_pauses_with_the_reason(make_plan: MakePlan, lab) -> None:
     plan = make_plan({"kind": "sequential_fill", "file_size": 2**45})
-    Target.objects.update(is_agents_own=True)
-    from apps.agents.models import Agent
-    from apps.inventory.models import Host
-
     Agent.objects.create(
         lab=lab, host=Host.objects.get(name="alpha"), secret_sha256="x", machine="m", policy={"quota_bytes": 2**40}
     )
@@ -208,7 +205,9 @@ def test_the_evidence_of_a_wait_is_on_the_plans_page_and_in_rest(make_plan: Make
     assert "waited 30.0 s" in page
     assert "1 of 1 passes, the last at" in page
     assert f'before <a href="/runs/{run.pk}/">' in page
-    lines = client.get(f"/api/v1/plans/{plan.pk}/").json()["preparations"]
+    body = client.get(f"/api/v1/plans/{plan.pk}/").json()
+    assert body["extra"] == {"seconds": 3 * 30, "unknown": []}
+    lines = body["preparations"]
     assert [line["kind"] for line in lines] == ["pause", "sequential_fill"]
     assert lines[0]["evidence"]["figures"] == {"seconds": 30.004}
     assert lines[1]["progress"][0]["is_done"]

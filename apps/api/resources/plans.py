@@ -25,15 +25,12 @@ from apps.core.quantities import written
 from apps.core.text import whole_number
 from apps.inventory.models import Target
 from apps.labs.models import TokenScope
+from apps.plans.execution_page import ExecutionPage
 from apps.plans.models import Execution, GuardFailure
 from apps.plans.plan_request import PlanRequest, find_preset, make_points, refuse_values
 from apps.plans.preparations import BY_KIND as PREPARATION_KINDS
-from apps.plans.preparations.progress import (
-    PreparationLine,
-    PreparationProgress,
-    find_progress,
-    preparation_lines,
-)
+from apps.plans.preparations.estimate import ExtraTime
+from apps.plans.preparations.progress import PreparationLine, PreparationProgress
 from apps.plans.presets import BY_NAME
 from apps.plans.published_procedure import find_procedures, repeat, usual_rule
 from apps.plans.services import (
@@ -49,10 +46,10 @@ from apps.plans.services import (
 from apps.runs.host_guards import LONGEST_WAIT
 from apps.studies.models import Guard, Plan, PlanConfiguration, PlanPoint, Study
 from apps.studies.plans.matrix import CacheFinding
-from apps.studies.plans.plan_page import PlanPage, PlanPageCell, difference_text, with_standing
+from apps.studies.plans.plan_page import PlanPageCell, difference_text, with_standing
 from apps.studies.plans.problems import PlanError
 from apps.studies.plans.progress import Estimate
-from apps.studies.plans.run_assignment import NotCounted, runs_of
+from apps.studies.plans.run_assignment import NotCounted
 
 Json = dict[str, Any]
 
@@ -322,6 +319,13 @@ class PlanEstimateSerializer(serializers.Serializer[Estimate]):
     unknown = serializers.IntegerField()
 
 
+class ExtraTimeSerializer(serializers.Serializer[ExtraTime]):
+    """What guards and preparations add to the time that remains."""
+
+    seconds = NumberField(help_text="as far as it is known; hosts work side by side")
+    unknown = serializers.ListField(child=serializers.CharField(), help_text="what takes as long as it takes")
+
+
 class PlanSerializer(PlanSummarySerializer):
     """A plan with its `matrix`, which the view computes: what it is made of, and how far it is."""
 
@@ -336,11 +340,12 @@ class PlanSerializer(PlanSummarySerializer):
     steps = serializers.SerializerMethodField(help_text="all steps in their order, `least` rounds")
     cache_rule = CacheRuleSerializer(source="matrix.cache", many=True)
     remaining = PlanEstimateSerializer(source="matrix.remaining", allow_null=True)
+    extra = ExtraTimeSerializer(help_text="beyond `remaining`")
 
     class Meta(PlanSummarySerializer.Meta):
         fields = (
             *PlanSummarySerializer.Meta.fields, "configurations", "points", "guards", "preparations", "cells", "not_counted",
-            "steps", "cache_rule", "remaining",
+            "steps", "cache_rule", "remaining", "extra",
         )  # fmt: skip
         read_only_fields = fields
 
@@ -388,8 +393,8 @@ class PlanViewSet(ListModelMixin, ScopedViewSet[Plan]):
     def retrieve(self, request: Request, pk: int) -> HttpResponseBase:
         """Return one plan with the state of every cell and all its steps in their order."""
         plan: Any = self.get_object()
-        plan.matrix = PlanPage(plan, runs_of(plan.study))
-        plan.preparation_lines = preparation_lines(plan, find_progress(plan) if plan.preparations.all() else {})
+        page = ExecutionPage(plan)
+        plan.matrix, plan.preparation_lines, plan.extra = page.matrix, page.preparations, page.extra
         permalink = request.build_absolute_uri(plan.get_absolute_url())
         return publish(request, self.get_serializer(plan).data, no_document, permalink)
 

@@ -20,11 +20,10 @@ NOBODY_LOOKS = "nothing on the host or the server checks this yet"
 
 def check_before(guards: Iterable[Guard], step: StepFacts, now: datetime) -> list[GuardEvidence]:
     """Return the evidence of the guards that can be checked before a step starts."""
-    return [
-        _complete(BEFORE[guard.kind].check_before(step, guard.parameters), guard, now)
-        for guard in guards
-        if guard.kind in BEFORE
-    ]
+    checked = (
+        (guard, BEFORE[guard.kind].check_before(step, guard.parameters)) for guard in guards if guard.kind in BEFORE
+    )
+    return [_complete(evidence, guard, now) for guard, evidence in checked if evidence is not None]
 
 
 def check_after(

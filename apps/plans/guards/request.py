@@ -1,13 +1,25 @@
 """What a plan's guards ask of a host right before a run: kinds that its agent checks, with their limits."""
 
+import re
 from typing import Any
 
+from apps.inventory.models import Host
 from apps.plans.models import Execution
 from apps.runs.host_guards import BY_KIND
 from apps.runs.host_guards.filesystem import GUARD as FILESYSTEM
 from apps.runs.host_guards.filesystem import expect
 from apps.runs.models import Run
 from apps.studies.models import Plan, PlanConfiguration
+
+MD = "md"  # the software of an array at which a host's agent looks by /proc/mdstat
+FIRST_VERSION = (1, 2)  # of agents that check guards
+
+
+def checks_guards(host: Host) -> bool:
+    """Return whether the host's agent is new enough to check guards before a run."""
+    agent = getattr(host, "agent", None)
+    numbers = re.findall(r"\d+", agent.version)[:2] if agent else []
+    return tuple(map(int, numbers)) >= FIRST_VERSION
 
 
 def request_host_guards(plan: Plan, execution: Execution, row: PlanConfiguration) -> list[dict[str, Any]]:
