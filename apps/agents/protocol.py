@@ -234,6 +234,19 @@ def running(request: HttpRequest, attempt: Attempt) -> HttpResponse:
     return JsonResponse({"state": State.RUNNING})
 
 
+@attempt_view("POST")
+def guards(request: HttpRequest, attempt: Attempt) -> HttpResponse:
+    """Store what the run's guards found on its host; repeated whenever it has changed, and harmless after the end."""
+    body = _body(request)
+    _check_fence(attempt, body.get("token"))
+    evidence = fields.evidence_of(body.get("evidence"))
+    if attempt.state in ENDED and attempt.manifest is None:
+        reported = State.RUNNING if attempt.started_at else State.ACCEPTED
+        if not attempt.resume(reported):  # it was given up, and its host is back: one that has not begun is cancelled
+            raise RefusedError(410, f"Attempt {attempt.pk} has ended for the server.")
+    return JsonResponse({"stored": delivery.store_evidence(attempt, evidence)})
+
+
 @attempt_view("PUT", *delivery.FIELDS)
 def chunk(request: HttpRequest, attempt: Attempt, stream: str, sequence: int) -> HttpResponse:
     """Store a chunk of an attempt's output; the answer says whether it was new."""

@@ -9,6 +9,7 @@ urlpatterns = [
     path("v1/inventory/", protocol.inventory, name="agent-inventory"),
     path(attempt + "accept/", protocol.accept, name="agent-accept"),
     path(attempt + "refuse/", protocol.refuse, name="agent-refuse"),
+    path(attempt + "guards/", protocol.guards, name="agent-guards"),
     path(attempt + "running/", protocol.running, name="agent-running"),
     path(attempt + "streams/<slug:stream>/chunks/<int:sequence>/", protocol.chunk, name="agent-chunk"),
     path(attempt + "finish/", protocol.finish, name="agent-finish"),

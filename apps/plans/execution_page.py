@@ -13,12 +13,22 @@ from django.utils import timezone
 
 from apps.agents.queue import waiting_reasons
 from apps.inventory.models import Host
-from apps.plans.models import Execution, HostWait, execution_of, open_runs
+from apps.plans.models import Execution, GuardFailure, HostWait, execution_of, open_runs
+from apps.plans.preparations import BY_KIND as PREPARATIONS
+from apps.plans.preparations.estimate import ExtraTime, estimate_extra
+from apps.plans.preparations.progress import (
+    Key,
+    PreparationLine,
+    PreparationProgress,
+    find_progress,
+    preparation_lines,
+)
 from apps.plans.published_procedure import ReportComparison, compare_with_report
 from apps.plans.scheduler import find_waiting
 from apps.plans.services import find_start_problems
 from apps.plans.steps import find_next_step
-from apps.runs.models import Run
+from apps.runs.host_guards.evidence import describe_wait, entry_of, waiting_entry
+from apps.runs.models import Attempt, Run
 from apps.runs.states import State
 from apps.studies.models import Plan, PlanConfiguration, PlannedRun, PlanPoint
 from apps.studies.plans.order import Cell
@@ -106,7 +116,44 @@ class ExecutionPage:
 
     @cached_property
     def open_runs(self) -> list[Run]:
-        return list(open_runs(self.plan).select_related("host", "target", "workload", "planned_run").order_by("pk"))
+        """Return the runs of the plan that are under way, with those that prepare a target."""
+        related = ("host", "target", "workload", "planned_run", "preparation_run__preparation")
+        return list(open_runs(self.plan).select_related(*related).order_by("pk"))
+
+    @cached_property
+    def open_steps(self) -> list[Run]:
+        """Return those of the runs under way that were made for a cell."""
+        return [run for run in self.open_runs if hasattr(run, "planned_run")]
+
+    @property
+    def guard_failures(self) -> list[tuple[str, str]]:
+        return list(GuardFailure.choices)
+
+    @cached_property
+    def preparations(self) -> list[PreparationLine]:
+        return preparation_lines(self.plan, self.preparation_progress)
+
+    @cached_property
+    def preparation_progress(self) -> dict[Key, PreparationProgress]:
+        return find_progress(self.plan) if self.plan.preparations.all() else {}
+
+    @cached_property
+    def guard_waits(self) -> dict[int, str]:
+        """Return for which guard each run waits on its host now, by the run's id."""
+        accepted = Attempt.objects.filter(run__in=[run.pk for run in self.open_steps], state=State.ACCEPTED)
+        waits = {attempt.run_id: waiting_entry(map(entry_of, attempt.guards)) for attempt in accepted}
+        return {pk: f"Waits for {describe_wait(entry)}." for pk, entry in waits.items() if entry}
+
+    @cached_property
+    def extra(self) -> ExtraTime:
+        """Return the time that guards and preparations add to what is left."""
+        rows = {row.position: row.pk for row in self.plan.rows.all()}
+        points = {point.position: point.pk for point in self.matrix.points}
+        by_id = {
+            host: {(rows[row], points[point]): rounds for (row, point), rounds in cells.items()}
+            for host, cells in self.waiting.items()
+        }
+        return estimate_extra(self.plan, by_id, self.preparation_progress)
 
     @cached_property
     def start_problems(self) -> list[str]:
@@ -124,7 +171,7 @@ class ExecutionPage:
     @cached_property
     def rows(self) -> list[ExecutionRow]:
         """Return the rows of the part that is shown."""
-        runs = {(run.planned_run.row_id, run.planned_run.point_id): run for run in self.open_runs}
+        runs = {(run.planned_run.row_id, run.planned_run.point_id): run for run in self.open_steps}
         return [
             ExecutionRow(row.row, [self._cell(cell, runs.get((cell.row.pk, cell.point.pk))) for cell in row.cells])
             for row in self.part
@@ -171,9 +218,13 @@ class ExecutionPage:
         ]
 
     def _sentence(self, host_id: int, run: Run | None, reasons: dict[int, str]) -> str:
+        if run is not None and not hasattr(run, "planned_run"):
+            what = run.preparation_run
+            kind = PREPARATIONS[what.preparation.kind].label
+            return f"{run.state_words}: preparation {kind}, run {what.number}. {reasons.get(run.pk, '')}".strip()
         if run is not None:
             where = f"{self._place(run.planned_run)}, round {run.planned_run.round}"
-            return f"{run.state_words}: {where}. {reasons.get(run.pk, '')}".strip()
+            return f"{run.state_words}: {where}. {self.guard_waits.get(run.pk) or reasons.get(run.pk, '')}".strip()
         if wait := self.waits.get(host_id):
             return f"waits since {wait.since:%H:%M} UTC. {wait.reason}"
         if not self.execution or self.execution.has_ended:
@@ -205,7 +256,7 @@ class ExecutionPage:
         rest = self.matrix.remaining
         if not rest or rest.unknown or self.state != "running":
             return None
-        return timezone.now() + timedelta(seconds=rest.seconds)
+        return timezone.now() + timedelta(seconds=rest.seconds + self.extra.seconds)
 
     @cached_property
     def last_judged(self) -> PlannedRun | None:

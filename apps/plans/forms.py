@@ -1,5 +1,6 @@
 """The form of a new plan: targets, a preset with its values, repetitions, order and guards."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -151,7 +152,7 @@ class NewPlanForm(SiteForm):
         rule |= {name: typed[name] for name in ("bound_ms", "least_points") if typed[name]}
         return rule | ({"rounds": typed["rounds"]} if typed["kind"] == "fixed" else {})
 
-    def request(self, seed: int) -> PlanRequest:
+    def request(self, seed: int, preparations: Sequence[Mapping[str, Any]] = ()) -> PlanRequest:
         """Return the plan that is asked for. Raises `PlanError`."""
         typed = self.cleaned_data
         guards = [{"kind": kind, **({"factor": 2} if KINDS[kind].parameters else {})} for kind in typed["guards"]]
@@ -166,6 +167,7 @@ class NewPlanForm(SiteForm):
             lab=self.lab, title=typed["title"], targets=list(typed["targets"]), points=points,
             stopping=self.stopping(report), guards=guards, order=typed["order"],
             seed=seed if typed["order"] == "randomized" else None, notes=notes, study=typed["study"], repeats=report,
+            preparations=preparations,
         )  # fmt: skip
 
     def place_error(self, error: PlanError) -> None:

@@ -30,6 +30,7 @@ class PlanRequest:
         points: The columns, as `apps.studies.plans.schema` reads them.
         stopping: The stopping rule.
         guards: The guards, as `apps.studies.plans.schema` reads them.
+        preparations: What is done before runs, as `apps.plans.preparations.read_preparations` reads it.
         order: interleaved, randomized or sequential.
         seed: Of a randomized order.
         study: The lab's own study that it belongs to; None makes a new one with the same title.
@@ -42,6 +43,7 @@ class PlanRequest:
     points: Sequence[PlanPointData]
     stopping: Mapping[str, Any]
     guards: Sequence[Mapping[str, Any]] = ()
+    preparations: Sequence[Mapping[str, Any]] = ()
     order: str = "interleaved"
     seed: int | None = None
     notes: str = ""

@@ -14,9 +14,19 @@ from django.utils.text import slugify
 from apps.core.text import find_free_name
 from apps.inventory.models import Target
 from apps.labs.models import AuditEvent, Lab
-from apps.plans.models import Execution, ExecutionState, execution_of, load_plan, open_runs
+from apps.plans.models import (
+    Execution,
+    ExecutionState,
+    GuardFailure,
+    Preparation,
+    execution_of,
+    load_plan,
+    open_runs,
+)
 from apps.plans.plan_request import PlanRequest
+from apps.plans.preparations import read_preparations
 from apps.plans.scheduler import is_anything_left
+from apps.runs.host_guards import LONGEST_WAIT
 from apps.runs.services import cancel_run
 from apps.runs.states import ENDED
 from apps.studies.models import Configuration, Plan, PlanConfiguration, PlannedRun, PlanPoint, Study
@@ -47,6 +57,7 @@ def create_plan(wanted: PlanRequest, *, actor: str) -> Plan:
     title = wanted.title.strip()
     if not title:
         raise PlanError("title", wanted.title, "a title")
+    preparations = read_preparations(wanted.preparations)
     study = wanted.study or Study.objects.create(lab=wanted.lab, slug=_free_slug(wanted.lab, title), title=title)
     configurations = [_configuration_of(study, target) for target in wanted.targets]
     written = check_request(wanted, free_name(study, title), [configuration.name for configuration in configurations])
@@ -55,6 +66,8 @@ def create_plan(wanted: PlanRequest, *, actor: str) -> Plan:
     if wanted.repeats:
         plan.repeats = wanted.repeats
         plan.save(update_fields=["repeats"])
+    for at, preparation in enumerate(preparations):
+        Preparation.objects.create(plan=plan, position=at, **preparation)
     record_act(plan, "plan written", actor)
     return plan
 
@@ -111,16 +124,30 @@ def find_start_problems(page: PlanPage) -> list[str]:
 
 
 @transaction.atomic
-def start_plan(plan: Plan, *, actor: str, retries: int = 0) -> Execution:
+def start_plan(
+    plan: Plan, *, actor: str, retries: int = 0, guard_wait: int | None = None, guard_failure: str | None = None
+) -> Execution:
     """Start a plan, or start it again after it was cancelled or done; its hosts get their first steps at once.
 
     Where nothing but failed steps is left of a plan that has ended, starting it again makes those again.
+
+    Args:
+        retries: How often a failed step is made again by itself.
+        guard_wait: Seconds that a required guard may hold a step back; None: as before, or an hour.
+        guard_failure: What becomes of a step whose guard did not hold: `skip`, `fail` or `again`; None: as before, or
+            `skip`.
 
     Raises:
         ExecutionError: It runs already, is paused, or has nothing that can be started.
     """
     if not 0 <= retries <= MOST_RETRIES:
         raise ExecutionError(f"retries: found {retries}, expected 0 to {MOST_RETRIES}")
+    if guard_wait is not None and not 0 <= guard_wait <= LONGEST_WAIT:
+        raise ExecutionError(f"guard_wait: found {guard_wait}, expected 0 to {LONGEST_WAIT} seconds")
+    if guard_failure is not None and guard_failure not in GuardFailure.values:
+        raise ExecutionError(
+            f"guard_failure: found {guard_failure!r}, expected one of {', '.join(GuardFailure.values)}"
+        )
     _lock(plan)
     execution = execution_of(plan)
     if execution and not execution.has_ended:
@@ -137,8 +164,11 @@ def start_plan(plan: Plan, *, actor: str, retries: int = 0) -> Execution:
     execution.state, execution.reason, execution.ended_at = ExecutionState.RUNNING, "", None
     execution.started_by, execution.started_at, execution.retries = actor, timezone.now(), retries
     execution.resumed_at = execution.started_at
+    execution.guard_wait = execution.guard_wait if guard_wait is None else guard_wait
+    execution.guard_failure = guard_failure or execution.guard_failure
     execution.save()
-    record_act(plan, "plan started", actor, retries=retries)
+    guards = {"guard_wait": execution.guard_wait, "guard_failure": execution.guard_failure}
+    record_act(plan, "plan started", actor, retries=retries, **(guards if plan.guards.exists() else {}))
     advance_hosts_on_commit(plan)
     return execution
 

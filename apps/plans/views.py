@@ -22,6 +22,7 @@ from apps.plans import services
 from apps.plans.estimates.plan_estimate import estimate_page
 from apps.plans.execution_page import ExecutionPage
 from apps.plans.forms import NewPlanForm
+from apps.plans.preparations.forms import PreparationForms
 from apps.plans.presets import PRESETS
 from apps.plans.results.plan_results import PlanResults
 from apps.plans.schedules.views import SchedulePanel
@@ -62,23 +63,26 @@ def new(request: LabRequest) -> HttpResponse:
     first = {"targets": request.GET.getlist("target"), "preset": request.GET.get("procedure", "")}
     first = {name: value for name, value in first.items() if value}
     form = NewPlanForm(request.lab, request.POST or None, initial=first)
-    if request.method == "POST" and form.is_valid():
+    preparations = PreparationForms(request.POST or None)
+    if request.method == "POST" and form.is_valid() & preparations.is_valid():
         try:
-            plan = services.create_plan(form.request(secrets.randbelow(10**6)), actor=str(request.user))
+            wanted = form.request(secrets.randbelow(10**6), preparations.written)
+            plan = services.create_plan(wanted, actor=str(request.user))
         except PlanError as error:
             form.place_error(error)
         else:
             messages.success(request, f"{plan} is written. Look at its matrix, then start it.")
             return redirect("plan", plan.pk)
-    context = {"form": form, "presets": PRESETS}
-    return render(request, "plans/new.html", context, status=422 if form.errors else 200)
+    context = {"form": form, "presets": PRESETS, "preparations": preparations}
+    is_refused = bool(request.method == "POST" and (form.errors or preparations.errors))
+    return render(request, "plans/new.html", context, status=422 if is_refused else 200)
 
 
 @require_safe
 @member_required()
 def plan(request: LabRequest, pk: int) -> HttpResponse:
     """Show one plan; htmx asks for its live part alone."""
-    found: Plan = get_object_or_404(Plan.objects.whole(), pk=pk)
+    found: Plan = get_object_or_404(Plan.objects.whole().prefetch_related("preparations"), pk=pk)
     may_edit = found.study.lab_id == request.lab.pk and request.member.covers(Role.ENGINEER)
     if request.htmx:  # type: ignore[attr-defined]
         return HttpResponse(_live_part(request, found, may_edit))
@@ -146,7 +150,11 @@ def act(request: LabRequest, pk: int, act: str) -> HttpResponse:
 def _do(request: LabRequest, found: Plan, act: str) -> str:
     actor, typed = str(request.user), request.POST
     if act == "start":
-        services.start_plan(found, actor=actor, retries=_number(typed, "retries", "Retries of a failed step"))
+        wait = _number(typed, "guard_wait", "Minutes to wait for guards") * 60 if typed.get("guard_wait") else None
+        services.start_plan(
+            found, actor=actor, retries=_number(typed, "retries", "Retries of a failed step"),
+            guard_wait=wait, guard_failure=typed.get("guard_failure") or None,
+        )  # fmt: skip
         return f"{found} is started."
     if act == "pause":
         services.pause_plan(found, actor=actor)

@@ -20,6 +20,7 @@ from apps.labs.models import AuditEvent, Lab
 from apps.parsers.fio.job_options import agreement
 from apps.runs import workload
 from apps.runs.facts import change_labels
+from apps.runs.host_guards import complete_guards
 from apps.runs.labels import check_labels
 from apps.runs.models import Attempt, Run, Workload, request_dispatch, send_run_ended
 from apps.runs.states import Priority, State
@@ -125,6 +126,7 @@ def start_runs(
     priority: Priority = Priority.NORMAL,
     labels: Mapping[str, str] | None = None,
     note: str = "",
+    guards: Sequence[Mapping[str, Any]] = (),
     is_numbered_on: bool = False,
 ) -> list[Run]:
     """Queue `repetitions` runs of a workload and send the host's dispatch task when they are committed.
@@ -132,8 +134,11 @@ def start_runs(
     The target is read again, for the caller may have read it a while ago. Raises `WorkloadError` where the workload
     may not run there; nothing is queued then. With `is_numbered_on` the repetitions are numbered behind those that the
     lab has of this workload on this target, else from 1.
+
+    Args:
+        guards: What the host checks right before fio starts, as `host_guards.check_guards` returns it.
     """
-    current: Target | None = Target.objects.select_related("host__agent").filter(pk=target.pk).first()
+    current: Target | None = Target.objects.select_related("host__agent", "filesystem").filter(pk=target.pk).first()
     if current is None:
         raise workload.WorkloadError("target", target.name, "a target that is still there")
     complete = check_start(lab, current, spec, repetitions)
@@ -143,7 +148,7 @@ def start_runs(
     runs: list[Run] = Run.objects.bulk_create(
         Run(
             lab=lab, tool=complete["tool"], origin=Run.Origin.DISPATCHED, workload=stored, host=current.host,
-            target=current, repetition=repetition, created_by=who, **about,
+            target=current, repetition=repetition, created_by=who, guards=complete_guards(current, guards), **about,
         )
         for repetition in range(first, first + repetitions)
     )  # fmt: skip
@@ -173,7 +178,10 @@ def run_again(run: Run, who: str, *, repetitions: int = 1, **about: Any) -> list
     """
     if run.target is None or run.workload is None or not run.can_run_again:
         raise workload.WorkloadError("run", run.pk, "a run that an agent of this lab was asked for")
-    kept = {"labels": run.labels, "priority": Priority(run.priority)} | about
+    guards = [
+        guard for guard in run.guards if not guard.get("purpose")
+    ]  # what prepared a step of a plan is not repeated
+    kept = {"labels": run.labels, "priority": Priority(run.priority), "guards": guards} | about
     return start_runs(
         lab=run.lab, target=run.target, spec=run.workload.spec, repetitions=repetitions, who=who, is_numbered_on=True,
         **kept,

@@ -27,6 +27,7 @@ class Attempt:
         self.arrivals: list[tuple[float, str, int]] = []
         self.ending: dict[str, Any] = {}
         self.running: dict[str, Any] = {}
+        self.evidence: list[list[dict[str, Any]]] = []  # as it was sent, each time
         self.reason = ""
         self.cancel = False
         self.at: dict[str, float] = {}
@@ -86,7 +87,13 @@ class FakeServer:
         return f"http://127.0.0.1:{self.port}"
 
     def offer(
-        self, workload: dict[str, Any], number: int = 0, token: int = 0, interval: int = 1, **target: str
+        self,
+        workload: dict[str, Any],
+        number: int = 0,
+        token: int = 0,
+        interval: int = 1,
+        guards: Any = None,
+        **target: str,
     ) -> Attempt:
         """`target`: the directory that the run is for, by path, type, uuid and source; servers of before name none."""
         with self.bell:
@@ -94,6 +101,8 @@ class FakeServer:
             attempt = self.attempts[number] = Attempt(number, token or 100 + number, workload, interval)
             if target:
                 attempt.offer["target"] = target
+            if guards is not None:
+                attempt.offer["guards"] = guards
             attempt.at["offered"] = time.time()
             self.bell.notify_all()
         return attempt
@@ -146,6 +155,11 @@ class FakeServer:
         if what == "refuse":
             attempt.state, attempt.reason = "refused", body["reason"]
             return 200, {}
+        if what == "guards":
+            if attempt.state == "offered":
+                self.violations.append("guards before accept")
+            attempt.evidence.append(body["evidence"])
+            return 200, {"stored": True}
         if what == "running":
             if attempt.state == "offered":
                 self.violations.append("running before accept")

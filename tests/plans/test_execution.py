@@ -424,7 +424,7 @@ def test_the_evidence_of_a_run_is_judged_once(write_plan: WritePlan) -> None:
     end(run)
     planned = PlannedRun.objects.get(run=run)
     assert planned.judged_at <= timezone.now()
-    assert len(planned.evidence) == 1
+    assert [entry.get("phase", "") for entry in planned.evidence] == ["before", ""], "on the host, and around the run"
     run_ended(run.pk)
     planned.refresh_from_db()
-    assert len(planned.evidence) == 1
+    assert len(planned.evidence) == 2

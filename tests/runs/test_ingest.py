@@ -153,9 +153,16 @@ def test_a_result_that_is_no_json_is_kept_and_explained(lab: Lab) -> None:
 
 def test_what_the_host_said_stays_first(lab: Lab) -> None:
     attempt = delivered(lab, state=State.CANCELLED, problem="Cancelled by a person.", result=b"")
+    Attempt.objects.filter(pk=attempt.pk).update(started_at=attempt.offered_at)
     ingest(attempt)
     run = Run.objects.get(pk=attempt.run_id)
     assert (run.state, run.problem) == (State.CANCELLED, "Cancelled by a person. fio wrote no result.")
+
+
+def test_of_what_was_never_started_no_result_is_missed(lab: Lab) -> None:
+    attempt = delivered(lab, state=State.FAILED, problem="guard idle did not hold within 5 s.", result=b"")
+    ingest(attempt)
+    assert Run.objects.get(pk=attempt.run_id).problem == "guard idle did not hold within 5 s."
 
 
 def test_a_cancelled_run_keeps_what_it_measured(lab: Lab) -> None:

@@ -216,7 +216,8 @@ def form_of(**changed: Any) -> dict[str, Any]:
         "p1-label": "", "p1-file_size": "100 MiB", "p1-tool": "dd", "p1-operations": "write, read",
         "g0-kind": "idle", "g0-is_included": "on", "g0-is_required": "on", "g5-kind": "cache_rule", "g5-is_included": "on", "g5-factor": "4",
         **{f"g{at}-kind": kind for at, kind in enumerate(["users_out", "queues_off", "fresh_system", "alone"], 1)},
-        **{f"g{at}-kind": kind for at, kind in enumerate(["caches_dropped", "file_removed", "array_settled", "space", "temperature"], 6)},
+        **{f"g{at}-kind": kind for at, kind in enumerate(["caches_dropped", "file_removed", "array_settled"], 6)},
+        **{f"g{at}-kind": kind for at, kind in enumerate(["space", "filesystem", "temperature"], 9)},
     }  # fmt: skip
     return {**data, **changed}
 

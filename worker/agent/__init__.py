@@ -15,6 +15,7 @@ Standard library only, Python 3.6 and later. To judge it before trusting it, rea
     mount           the disks and the filesystem under test, how the kernel is set for them, and whether a run was meant for them
     activity        what else this machine does, before a run and during it
     cleanup         fio's processes ended, its files removed, and nobody else's
+    guards          what shall hold on this machine right before fio starts, a module for each kind
     runner          the small process that outlives the agent, starts fio and holds the attempt's lock
     inventory_scan  the inventory collected in a process of its own, and what the server has refused
     upload          how results reach the server

@@ -192,13 +192,18 @@ def _files(jobs: List[Job], limits: PolicyLimits) -> None:
     count = sum(map(agreement.files_count, jobs))
     if count > MAX_FILES:
         raise Refused(f"nrfiles: {count} files in all are more than {MAX_FILES}.")
-    files = sum(map(agreement.files_bytes, jobs))
+    files = file_bytes(jobs)
     if files > limits.quota_bytes:
         raise Refused(f"file_size: {files} bytes in all are more than this host's quota, {limits.quota_bytes}.")
     if files and files > limits.free_bytes:
         raise Refused(
             f"file_size: {files} bytes in all do not fit: {max(0, limits.free_bytes)} are free beyond a margin of {FREE_MARGIN}."
         )
+
+
+def file_bytes(jobs: List[Job]) -> int:
+    """Return the size of all files of the jobs, which exist at the same time."""
+    return sum(map(agreement.files_bytes, jobs))
 
 
 def _groups(jobs: List[Job]) -> List[List[Job]]:

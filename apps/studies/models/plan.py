@@ -223,6 +223,9 @@ class PlannedRun(ThroughParent):
         default=list, blank=True, help_text="of the guards: guard, outcome, text, source, is_required, checked_at"
     )
     judged_at = models.DateTimeField(null=True, blank=True, help_text="when its guards were judged by its result")
+    is_refused = models.BooleanField(
+        default=False, help_text="a guard did not hold on its host within its time, so that nothing was started"
+    )
 
     class Meta:
         indexes = [models.Index(fields=["row", "point", "round"], name="planned_step")]
