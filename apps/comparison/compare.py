@@ -14,7 +14,7 @@ from apps.comparison.cells import Comparison, ComparisonCell, Correction, Outlie
 from apps.comparison.confounders import along, confounders, contrasts, find_nearest_pair, table
 from apps.comparison.labels import TIME, natural, text_of
 from apps.comparison.likeness import Likeness, member_of, named, per_run
-from apps.comparison.question import NO_BASELINE, Question, QuestionError
+from apps.comparison.question import MOST_DRAWN, NO_BASELINE, Question, QuestionError
 from apps.comparison.readings import FILE_SIZE_OVER_RAM, POINT, Reading
 from apps.comparison.statistics.factors import effects
 from apps.comparison.statistics.modes import modes
@@ -34,7 +34,7 @@ def compare(samples: Iterable[Reading], question: Question) -> Comparison:
     readings = sorted(samples, key=lambda sample: (sample.run, sample.id))
     _check_names(readings, question)
     named = [(reading, series_name(reading, question.series)) for reading in readings]
-    names = _in_order(named, question.series)
+    names = _in_order(named, question)
     baseline = _baseline(named, names, question)
     groups: dict[Key, list[Reading]] = defaultdict(list)
     by_series: dict[str, list[Reading]] = {name: [] for name in names}
@@ -48,7 +48,7 @@ def compare(samples: Iterable[Reading], question: Question) -> Comparison:
     known = table(by_series, (*question.series, question.x))
     others = confounders(known, along(grid, known, question.x))
     return Comparison(
-        question=question.with_(baseline=baseline or NO_BASELINE) if names else question,
+        question=_canonical(question, names, baseline) if names else question,
         metric=metric,
         operation=question.operation,
         x=question.x,
@@ -89,14 +89,31 @@ def _check_names(readings: Sequence[Reading], question: Question) -> None:
                 raise QuestionError(field, name, f"a fact that these runs have: {', '.join(sorted(known))}")
 
 
-def _in_order(named: Sequence[tuple[Reading, str]], facts: Sequence[str]) -> tuple[str, ...]:
-    """Return series in order: labels as their study prints them, after own runs; other facts by value."""
+def _in_order(named: Sequence[tuple[Reading, str]], question: Question) -> tuple[str, ...]:
+    """Return series in order: those that the question puts in order, then the others.
+
+    Of the others labels stand as their study prints them, after own runs; other facts by value.
+    """
+    facts = question.series
     keys: dict[str, Any] = {}
     for reading, name in named:
         values = tuple(natural(reading.of(fact)) for fact in facts)
         key = ((reading.position, values) if facts[0] in ("label", "configuration") else (("", 0), values), name)
         keys[name] = min(keys.get(name, key), key)
-    return tuple(sorted(keys, key=lambda name: keys[name]))
+    first = [name for name in question.order if name in keys]
+    return (*first, *sorted(keys.keys() - {*first}, key=lambda name: keys[name]))
+
+
+def _canonical(question: Question, names: Sequence[str], baseline: str | None) -> Question:
+    """Return the question with the baseline that was taken, and without an order or a choice that says nothing here.
+
+    Names of series that are missing for now stay, so that they have their place when a filter lets them in again.
+    """
+    order = question.order if set(question.order) & set(names) else ()
+    draw = question.draw if set(question.draw) & set(names) else ()
+    return question.with_(
+        baseline=baseline or NO_BASELINE, order=order, draw=() if set(draw) == set(names[:MOST_DRAWN]) else draw
+    )
 
 
 def _baseline(named: Sequence[tuple[Reading, str]], names: Sequence[str], question: Question) -> str | None:
@@ -199,7 +216,9 @@ class _Alike:
             return ""
         only = (("run", ",".join(map(str, runs))),)
         other_filters = tuple(pair for pair in self._question.filters if pair[0] != "run")
-        return self._question.with_(series=facts, baseline="", filters=(*other_filters, *only)).address
+        return self._question.with_(
+            series=facts, baseline="", order=(), draw=(), filters=(*other_filters, *only)
+        ).address
 
 
 def _unlike(count: int) -> str:

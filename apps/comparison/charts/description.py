@@ -1,6 +1,6 @@
 """Descriptions and captions of charts, made from their data, for screen readers and alt texts."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from apps.comparison.cells import Comparison
@@ -30,7 +30,9 @@ def described(chart: Chart, comparison: Comparison) -> Chart:
 
 def _what(chart: Chart, comparison: Comparison) -> str:
     names = list(comparison.series)
-    count = f"{len(names)} series by {', '.join(label_of(name) for name in comparison.question.series)}"
+    shown = len(chart.series) or len(names)
+    of_all = f"{shown} of {len(names)}" if shown < len(names) else str(len(names))
+    count = f"{of_all} series by {', '.join(label_of(name) for name in comparison.question.series)}"
     unit = f", in {chart.value_axis.unit.label}" if chart.value_axis.unit.label else ""
     scale = "; logarithmic scale" if chart.value_axis.is_log else ""
     places = f"{len(comparison.xs)} place{'' if len(comparison.xs) == 1 else 's'}"
@@ -95,6 +97,18 @@ def caption_of(kind: ChartKind, series: Sequence[ChartSeries], y: Axis) -> str:
         f"{below} value{'s' if below > 1 else ''} of 0 or less have no place on a logarithmic axis." if below else ""
     )
     return " ".join(filter(None, [texts, hollow, zeros]))
+
+
+def fairness_of(comparison: Comparison) -> Iterator[str]:
+    """Yield sentences about series that are not drawn, and about cells that have no interval or ratio because they are unlike."""
+    drawn = comparison.drawn
+    if len(drawn) < len(comparison.series):
+        yield f"{len(drawn)} of {len(comparison.series)} series are drawn; the table has all."
+    cells = [cell for cell in comparison.cells if cell.series in drawn]
+    if any(cell.unlike > 1 for cell in cells):
+        yield "A mark of unlike configurations has no interval."
+    if comparison.question.chart == ChartKind.PAIRED and any(cell.confounders for cell in cells):
+        yield "A ratio with * is of cells that differ in more than what is compared."
 
 
 def _has_interval(points: Sequence[ChartPoint]) -> bool:

@@ -37,7 +37,7 @@ def draw(axes: "Axes", chart: Chart, palette: Palette) -> list[Handle]:
 def _lines(axes: "Axes", chart: Chart, palette: Palette) -> list[Handle]:
     handles: list[Handle] = []
     for series in chart.series:
-        colour, mark = colour_of(palette, series.tone), MARKS[series.tone % len(MARKS)]
+        colour, mark = colour_of(palette, series.tone), mark_of(series.tone)
         width = 2.6 if series.is_baseline else 1.6
         _connect(axes, chart, series, {"color": colour, "lw": width, "ls": dash_of(series.tone)})
         _errors(axes, chart, series.points, [place(chart, mark) for mark in series.points], colour)
@@ -52,6 +52,8 @@ def _connect(axes: "Axes", chart: Chart, series: ChartSeries, style: dict[str, A
     """Draw the line between points, faint where it leads to what is not one measured figure."""
     there = [(place(chart, point), y, point) for point in series.points if (y := height(chart.y, point)) is not None]
     for number, ((x1, y1, first), (x2, y2, second)) in enumerate(pairwise(there)):
+        if second.is_apart:
+            continue
         vague = any(point.form is not ValueForm.VALUE or point.is_approximate for point in (first, second))
         (line,) = axes.plot([x1, x2], [y1, y2], **{**style, "ls": VAGUE if vague else style["ls"]}, zorder=2)
         line.set_gid(f"series-{series.tone}-from-{number}")
@@ -80,8 +82,6 @@ def _mark(axes: "Axes", chart: Chart, point: ChartPoint, tone: int, mark: str, c
 
 
 def _bars(axes: "Axes", chart: Chart, palette: Palette) -> list[Handle]:
-    from matplotlib.patches import Patch
-
     width = GROUP / max(len(chart.series), 1)
     for number, series in enumerate(chart.series):
         colour = colour_of(palette, series.tone)
@@ -89,9 +89,37 @@ def _bars(axes: "Axes", chart: Chart, palette: Palette) -> list[Handle]:
         for x, point in zip(xs, series.points, strict=True):
             _bar(axes, chart, point, series.tone, x, width * 0.92, colour, palette)
         _errors(axes, chart, series.points, xs, palette.ink)
+        _feet(axes, xs, series, width, palette)
     if chart.kind is ChartKind.PAIRED:
         _notes(axes, chart, palette)
-    return [(Patch(color=colour_of(palette, drawn.tone)), name_of(drawn)) for drawn in chart.series]
+    return [_of_legend(palette, drawn, {"color": colour_of(palette, drawn.tone)}) for drawn in chart.series]
+
+
+NARROWEST = 0.009  # of the axis: a mark on a narrower bar would cover its neighbours
+
+
+def _feet(axes: "Axes", xs: Sequence[float], series: ChartSeries, width: float, palette: Palette) -> None:
+    """Put the mark of a series at the foot of its bars or boxes, so that they are told apart without colours."""
+    places = max((point.place for point in series.points), default=0.0) + 1
+    there = [x for x, point in zip(xs, series.points, strict=True) if point.form is not ValueForm.MISSING]
+    if there and width / places >= NARROWEST:
+        (feet,) = axes.plot(
+            there, [0.025] * len(there), ls="none", marker=mark_of(series.tone), ms=5, mew=1.1,
+            mfc=palette.surface, mec=colour_of(palette, series.tone), zorder=4, transform=axes.get_xaxis_transform(),
+        )  # fmt: skip
+        feet.set_gid(f"feet-{series.tone}")
+
+
+def _of_legend(palette: Palette, series: ChartSeries, style: dict[str, Any]) -> Handle:
+    """Return the legend's handle of bars or boxes: their face with their mark on it."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    mark = Line2D(
+        [], [], ls="none", marker=mark_of(series.tone), ms=5, mew=1.1, mfc=palette.surface,
+        mec=colour_of(palette, series.tone),
+    )  # fmt: skip
+    return (Patch(**style), mark), name_of(series)
 
 
 def _bar(
@@ -114,7 +142,7 @@ def _notes(axes: "Axes", chart: Chart, palette: Palette) -> None:
     """Write each pair's ratio above the higher of its bars."""
     for points in zip(*(series.points for series in chart.series), strict=True):
         tops = [top for point in points if (top := _top(chart.y, point)) is not None]
-        note = next((point.note for point in points if point.note), "")
+        note = next((f"{point.note}{'*' if point.warning else ''}" for point in points if point.note), "")
         if tops and note:
             axes.annotate(note, (points[0].place, max(tops)), (0, 3), textcoords="offset points", ha="center", va="bottom",
                           fontsize=8, color=palette.ink)  # fmt: skip
@@ -126,16 +154,15 @@ def _top(axis: Axis, point: ChartPoint) -> float | None:
 
 
 def _boxes(axes: "Axes", chart: Chart, palette: Palette) -> list[Handle]:
-    from matplotlib.patches import Patch
-
     width = GROUP / max(len(chart.series), 1)
     for number, series in enumerate(chart.series):
         colour = colour_of(palette, series.tone)
-        for point in series.points:
-            x = point.place - GROUP / 2 + width * (number + 0.5)
+        xs = [point.place - GROUP / 2 + width * (number + 0.5) for point in series.points]
+        for x, point in zip(xs, series.points, strict=True):
             _box(axes, chart.y, point, x, width * 0.8, colour, palette)
+        _feet(axes, xs, series, width, palette)
     return [
-        (Patch(facecolor="none", edgecolor=colour_of(palette, drawn.tone), lw=1.5), name_of(drawn))
+        _of_legend(palette, drawn, {"facecolor": "none", "edgecolor": colour_of(palette, drawn.tone), "lw": 1.5})
         for drawn in chart.series
     ]
 
@@ -213,7 +240,7 @@ def curves(axes: "Axes", chart: Chart, palette: Palette) -> list[Handle]:
         there = [(place(chart, point), y) for point in series.points if (y := height(chart.y, point)) is not None]
         (line,) = axes.plot(
             [x for x, _ in there], [y for _, y in there], color=colour_of(palette, series.tone), lw=1.8,
-            ls=dash_of(series.tone), marker=MARKS[series.tone % len(MARKS)], ms=3.5,
+            ls=dash_of(series.tone), marker=mark_of(series.tone), ms=3.5,
         )  # fmt: skip
         line.set_gid(f"series-{series.tone}")
         handles.append((line, name_of(series)))
@@ -264,7 +291,7 @@ def trend(axes: "Axes", chart: Chart, palette: Palette) -> list[Handle]:
 
 
 MARKS = ("o", "s", "^", "D", ">", "h", "<", "v")
-DASHES: tuple[Any, ...] = ("-", (0, (6, 3)), (0, (2, 3)), (0, (8, 3, 2, 3)))
+DASHES: tuple[Any, ...] = ("-", (0, (7, 3)), (0, (8, 3, 2, 3)), (0, (3, 2)))
 
 
 def name_of(series: ChartSeries) -> str:
@@ -275,8 +302,13 @@ def colour_of(palette: Palette, tone: int) -> str:
     return palette.series[tone % len(palette.series)]
 
 
+def mark_of(tone: int) -> str:
+    """Return the mark of a series; the second eight begin at the next mark, so that no pair of colour and mark comes twice."""
+    return MARKS[(tone + tone // len(MARKS)) % len(MARKS)]
+
+
 def dash_of(tone: int) -> Any:
-    return DASHES[tone // 8 % len(DASHES)]
+    return DASHES[(tone + tone // len(MARKS)) % len(DASHES)]
 
 
 def place(chart: Chart, point: ChartPoint) -> float:

@@ -8,6 +8,7 @@ from django.db.models import Count, F, Func, JSONField, QuerySet, Value
 from django.db.models.fields.json import KeyTransform
 from django.db.models.functions import Coalesce
 
+from apps.comparison.fact_names import is_of_one_run
 from apps.comparison.labels import TIME, UNKNOWN, label_of, natural, operation_of, text_of
 from apps.comparison.queries.filters import NAMED, chosen
 from apps.comparison.question import Question
@@ -17,7 +18,10 @@ from apps.runs.metrics import METRICS, OPERATIONS
 from apps.runs.models import Measure, Sample
 
 FIRST = ("study", "host", "configuration", "target", "tool", *POINT)
-MOST_VALUES = 24
+MOST_VALUES = 24  # of a filter on the page itself
+MOST_LISTED = 200  # where the filters are opened and can be searched
+MOST_SAME = 60  # facts that are named as equal everywhere
+NEWEST = 300  # runs whose facts are offered where a question has more samples than one comparison takes
 Choice = tuple[str, str]
 Counts = Mapping[str, list[tuple[Any, int]]]
 
@@ -38,6 +42,11 @@ class Facet:
     label: str
     values: list[FilterValue]
 
+    @property
+    def is_long(self) -> bool:
+        """Return whether its list is folded until something in it is searched for."""
+        return len(self.values) > MOST_VALUES and not any(value.chosen for value in self.values)
+
 
 @dataclass(frozen=True)
 class Choices:
@@ -47,18 +56,23 @@ class Choices:
     series: list[Choice]
     facets: list[Facet]
     longer: list[tuple[str, str, int]]  # filters with more values than a list can show: name, label and how many
+    same: list[Choice]  # facts that do not vary: label and the one value
 
 
-def choices(question: Question, readings: Sequence[Reading], counted: Counts | None = None) -> Choices:
+def choices(
+    question: Question, readings: Sequence[Reading], counted: Counts | None = None, most: int = MOST_VALUES
+) -> Choices:
     """Return what the page offers to choose from.
 
-    `counted` has the runs behind each value of the filters in force; without it only those values are offered.
+    `counted` has the runs behind each value of the filters in force; without it only those values are offered. A filter
+    of more than `most` values is only named.
     """
     measured = set(Measure.objects.values_list("operation", "metric"))
     metrics = {metric for _, metric in measured} | {question.metric}
     operations = {operation for operation, metric in measured if metric == question.metric} | {question.operation}
     facts = _facts(readings)
-    facets, longer = _facets(question, readings, [*FIRST, *facts], counted or {})
+    names = [name for name in (*FIRST, *facts) if not is_of_one_run(name)]
+    facets, longer, same = _facets(question, readings, names, counted or {}, most)
     return Choices(
         metrics=[(name, METRICS[name].label) for name in METRICS if name in metrics],
         operations=[(name, operation_of(name)) for name in OPERATIONS if name in operations],
@@ -66,6 +80,7 @@ def choices(question: Question, readings: Sequence[Reading], counted: Counts | N
         series=_named([LABEL, *facts, *POINT, *question.series]),
         facets=facets,
         longer=longer,
+        same=same,
     )
 
 
@@ -80,21 +95,23 @@ def _named(names: Iterable[str]) -> list[Choice]:
 
 
 def _facets(
-    question: Question, readings: Sequence[Reading], names: Iterable[str], counted: Counts
-) -> tuple[list[Facet], list[tuple[str, str, int]]]:
-    """Return the filters to choose from, and those with too many values for a list."""
+    question: Question, readings: Sequence[Reading], names: Iterable[str], counted: Counts, most: int
+) -> tuple[list[Facet], list[tuple[str, str, int]], list[Choice]]:
+    """Return the filters to choose from, those with too many values for a list, and what is the same everywhere."""
     wanted: dict[str, list[str]] = {}
     for name, value in question.filters:
         wanted.setdefault(name, []).append(value)
-    facets, longer = [], []
+    facets, longer, same = [], [], []
     for name in dict.fromkeys([*names, *wanted]):
         counts_found = counted[name] if name in counted else _counted(name, readings)
         values = _values(name, counts_found, wanted.get(name, []))
-        if name in wanted or 1 < len(values) <= MOST_VALUES:
+        if name in wanted or 1 < len(values) <= most:
             facets.append(Facet(name, label_of(name), values))
-        elif len(values) > MOST_VALUES:
+        elif len(values) > most:
             longer.append((name, label_of(name), len(values)))
-    return facets, longer
+        elif values and values[0].value != UNKNOWN:
+            same.append((label_of(name), values[0].text))
+    return facets, longer, same[:MOST_SAME]
 
 
 def _counted(name: str, readings: Sequence[Reading]) -> list[tuple[Any, int]]:
@@ -121,6 +138,14 @@ def address_value(value: Any) -> str:
     if value is None:
         return UNKNOWN
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
+def newest_only(question: Question) -> Question:
+    """Return the question for its newest runs alone, for what it offers to choose from where it has too many samples."""
+    samples = Sample.objects.filter(measure__operation=question.operation, measure__metric=question.metric)
+    runs = chosen(samples, question.filters).order_by("-run_id").values_list("run_id", flat=True).distinct()[:NEWEST]
+    other_filters = tuple(pair for pair in question.filters if pair[0] != "run")
+    return question.with_(filters=(*other_filters, ("run", ",".join(map(str, runs)) or "0")))
 
 
 MOST_COUNTED_VALUES = 100  # of one filter; those with the most runs
