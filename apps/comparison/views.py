@@ -25,12 +25,11 @@ from apps.comparison.like_for_like.views import OWN_PARAMETERS, questions
 from apps.comparison.queries.choices import (
     MOST_LISTED,
     MOST_VALUES,
-    NEWEST,
     Choices,
     Counts,
     choices,
     counts,
-    newest_only,
+    newest_readings,
 )
 from apps.comparison.queries.samples import load
 from apps.comparison.question import MOST_DRAWN, NO_BASELINE, Question, QuestionError, TooManySamplesError, parse
@@ -108,7 +107,12 @@ def _all_choices(question: Question) -> tuple[Choices, int]:
     try:
         return choices(question, load(question), counts(question), MOST_LISTED), 0
     except TooManySamplesError:
-        return choices(question, load(newest_only(question)), most=MOST_LISTED), NEWEST
+        return _newest_choices(question)
+
+
+def _newest_choices(question: Question) -> tuple[Choices, int]:
+    readings, runs = newest_readings(question)
+    return choices(question, readings, most=MOST_LISTED), runs
 
 
 def _question_of(request: LabRequest) -> Question:
@@ -212,10 +216,10 @@ def _refused(request: LabRequest, error: QuestionError) -> dict[str, Any]:
     question, all_choices, newest = Question(), choices(Question(), []), 0
     if isinstance(error, TooManySamplesError):
         question = _question_of(request)
-        all_choices, newest = _all_choices(question)
+        all_choices, newest = _newest_choices(question)
     return {
         "error": error,
-        "is_too_large": bool(newest),
+        "is_too_large": isinstance(error, TooManySamplesError),
         "newest": newest,
         "question": question,
         "choices": all_choices,

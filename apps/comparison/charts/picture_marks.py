@@ -78,7 +78,7 @@ def _mark(axes: "Axes", chart: Chart, point: ChartPoint, tone: int, mark: str, c
         [place(chart, point)], [y], ls="none", marker=bound or mark, ms=8 if bound else 5.5, mec=colour, mew=1.3,
         mfc=palette.surface if point.is_hollow else colour, zorder=3.5,
     )  # fmt: skip
-    drawn.set_gid(f"point-{tone}-{point.place:g}")
+    drawn.set_gid(f"point-{tone}-{point.place:.15g}")
 
 
 def _bars(axes: "Axes", chart: Chart, palette: Palette) -> list[Handle]:
@@ -135,7 +135,7 @@ def _bar(
         (bar,) = axes.bar(
             [x], [y], width, facecolor=face, edgecolor=colour, lw=1.2, zorder=2, hatch="//" if is_bound else ""
         )
-        bar.set_gid(f"point-{tone}-{point.place:g}")
+        bar.set_gid(f"point-{tone}-{point.place:.15g}")
 
 
 def _notes(axes: "Axes", chart: Chart, palette: Palette) -> None:

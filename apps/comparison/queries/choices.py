@@ -11,7 +11,8 @@ from django.db.models.functions import Coalesce
 from apps.comparison.fact_names import is_of_one_run
 from apps.comparison.labels import TIME, UNKNOWN, label_of, natural, operation_of, text_of
 from apps.comparison.queries.filters import NAMED, chosen
-from apps.comparison.question import Question
+from apps.comparison.queries.samples import load
+from apps.comparison.question import Question, TooManySamplesError
 from apps.comparison.readings import FILE_SIZE_OVER_RAM, LABEL, POINT, Reading
 from apps.runs.activity import ACTIVITY
 from apps.runs.metrics import METRICS, OPERATIONS
@@ -21,7 +22,7 @@ FIRST = ("study", "host", "configuration", "target", "tool", *POINT)
 MOST_VALUES = 24  # of a filter on the page itself
 MOST_LISTED = 200  # where the filters are opened and can be searched
 MOST_SAME = 60  # facts that are named as equal everywhere
-NEWEST = 300  # runs whose facts are offered where a question has more samples than one comparison takes
+NEWEST = (300, 30, 3)  # runs whose facts are offered where a question has more samples than one comparison takes
 Choice = tuple[str, str]
 Counts = Mapping[str, list[tuple[Any, int]]]
 
@@ -140,12 +141,22 @@ def address_value(value: Any) -> str:
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
-def newest_only(question: Question) -> Question:
-    """Return the question for its newest runs alone, for what it offers to choose from where it has too many samples."""
+def newest_readings(question: Question) -> tuple[list[Reading], int]:
+    """Return the readings of the newest runs of a question that has too many samples, and how many runs these are.
+
+    Their facts are offered, so that people can choose. Of runs that have very many samples each there are fewer.
+    """
     samples = Sample.objects.filter(measure__operation=question.operation, measure__metric=question.metric)
-    runs = chosen(samples, question.filters).order_by("-run_id").values_list("run_id", flat=True).distinct()[:NEWEST]
+    newest = chosen(samples, question.filters).order_by("-run_id").values_list("run_id", flat=True).distinct()
+    runs = list(newest[: NEWEST[0]])
     other_filters = tuple(pair for pair in question.filters if pair[0] != "run")
-    return question.with_(filters=(*other_filters, ("run", ",".join(map(str, runs)) or "0")))
+    for most in NEWEST:
+        few = ",".join(map(str, runs[:most]))
+        try:
+            return load(question.with_(filters=(*other_filters, ("run", few)))), min(most, len(runs))
+        except TooManySamplesError:
+            continue
+    return [], 0
 
 
 MOST_COUNTED_VALUES = 100  # of one filter; those with the most runs
