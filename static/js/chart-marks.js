@@ -41,14 +41,15 @@ export function lineSets(data, look) {
       pointBorderColor: colour,
       // two bounds have no middle to mark
       pointStyle: data_.map((point) => (point.range ? false : point.bound ? "triangle" : shape(index)[0])),
-      pointRotation: data_.map((point) => (point.bound ? (point.bound === "high" ? 180 : 0) : shape(index)[1])),
-      pointRadius: data_.map((point) => (point.bound ? 7 : 4.5)),
+      // a point with error bars reads these names, and none that begins with `point`
+      rotation: data_.map((point) => (point.bound ? (point.bound === "high" ? 180 : 0) : shape(index)[1])),
+      radius: data_.map((point) => (point.bound ? 7 : 4.5)),
       segment: {
         borderDash: ({ p0DataIndex: from, p1DataIndex: to }) => (isVague(data_[from]) || isVague(data_[to]) ? [2, 5] : undefined),
         borderColor: ({ p1DataIndex: to }) => (data_[to].apart ? "transparent" : undefined), // no line leads to what has no place
       },
       spanGaps: true,
-      pointHoverRadius: 6,
+      hoverRadius: 6,
       borderWidth: series.baseline ? 3 : 2,
       borderDash: dash(index),
       ...errorBars(colour),

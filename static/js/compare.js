@@ -69,6 +69,19 @@ function limitDrawn() {
   for (const box of boxes) box.disabled = isFull && !box.checked;
 }
 
+let open = []; // ids of what was unfolded before the answer came: the server sends it folded
+
+function keepOpen() {
+  for (const id of open) {
+    const found = document.getElementById(id);
+    if (found) found.open = true;
+  }
+}
+
+document.addEventListener("htmx:before:swap", () => {
+  open = [...document.querySelectorAll("#series-list[open]")].map((one) => one.id);
+});
+
 let moved = ""; // the id of the link that moved a series
 
 /* A series takes the focus along when it is moved; at an end the link that moves it back has it. */
@@ -85,6 +98,7 @@ function swapped(event) {
   // the choices of the filters come by themselves and fresh: nothing to set back, nothing to draw
   if (event.target.id === "facets") return;
   asTheServerSays();
+  keepOpen();
   limitDrawn();
   redraw();
   keepFocus();

@@ -56,10 +56,12 @@ def test_no_more_than_eight_can_be_picked(page: Any) -> None:
     assert len(set(looks)) == 8
     page.goto(f"{page.site}/compare/?{EVERYTHING}&chart=line&x=file_size")
     until(page, f"{CHART}?.data.datasets.length === 8")
-    pairs = page.evaluate(
-        f"{CHART}.data.datasets.map((one) => [one.borderColor, one.pointStyle[0], one.pointRotation[0]].join())"
+    marks = page.evaluate(
+        f"(() => {{ const c = {CHART}; return c.data.datasets.map((_, at) =>"
+        " { const { pointStyle, rotation } = c.getDatasetMeta(at).data[0].options; return `${pointStyle} ${rotation}`; }); })()"
     )
-    assert len(set(pairs)) == 8
+    assert len(set(marks)) == 8, marks
+    assert len(set(page.evaluate(f"{CHART}.data.datasets.map((one) => one.borderColor)"))) == 8
 
 
 def test_filters_are_searched_as_one_types(page: Any) -> None:
@@ -125,3 +127,16 @@ def test_save_share_and_export_are_reached_by_keyboard(page: Any) -> None:
     page.keyboard.press("Escape")
     assert page.locator("#export-menu").get_attribute("open") is None
     assert page.evaluate("document.activeElement.parentElement.id") == "export-menu"
+
+
+def test_at_most_is_drawn_as_an_arrow_downwards(page: Any) -> None:
+    lab = Lab.objects.get()
+    with lab_scope(lab.pk):
+        for size, bound in ((MIB, {"high": 5e7}), (GIB, {"low": 4e7})):
+            sample(run(lab, target(lab, "gamma")), None, file_size=size, quality="bound", **bound)
+    page.goto(f"{page.site}/compare/?{EVERYTHING}&host=gamma&chart=line")
+    until(page, f"{CHART} !== undefined")
+    marks = page.evaluate(
+        f"{CHART}.getDatasetMeta(0).data.map(({{ options }}) => `${{options.pointStyle}} ${{options.rotation}}`)"
+    )
+    assert marks == ["triangle 180", "triangle 0"]
