@@ -29,7 +29,7 @@ CSV_FIELDS = (
     "x", "series", "n", "mean", "median", "stdev", "minimum", "maximum", "ci_low", "ci_high", "merged",
     "ratio", "ratio_low", "ratio_high", "verdict", "runs", "low", "high", "quality", "missing",
     "method", "effect_size", "p", "p_adjusted", "more_runs", "advice", "unlike", "withheld", "unit", "outliers", "modes",
-    "confounders", "unlike_facts",
+    "confounders", "unlike_facts", "unknown_facts",
 )  # fmt: skip
 SHOWN_LINES = 3  # of a caveat's arithmetic; the page behind the permalink has all
 
@@ -139,6 +139,7 @@ def _cells(comparison: Comparison) -> Table:
             "modes": " ".join(units.machine(mode.value) for mode in cell.modes),
             "confounders": " ".join(cell.confounders),
             "unlike_facts": " ".join(cell.unlike_facts),
+            "unknown_facts": " ".join(cell.unknown),
         }
         rows.append([written[name] if name in written else getattr(cell, name) for name in CSV_FIELDS])
     return Table.of(CSV_FIELDS, rows)

@@ -86,6 +86,7 @@ class ComparisonCell:
     split: str = ""  # of a mixture: the address's query that shows them apart
     withheld: Withheld | None = None
     confounders: tuple[str, ...] = ()  # facts that differ from the baseline's cell beside those compared
+    unknown: tuple[str, ...] = ()  # facts known of neither this cell nor the baseline's, at unlike places
 
     @property
     def figure(self) -> float | None:

@@ -13,7 +13,7 @@ from apps.comparison import caveats as rules
 from apps.comparison.cells import Comparison, ComparisonCell, Correction, Outlier, Withheld
 from apps.comparison.confounders import along, confounders, contrasts, find_nearest_pair, table
 from apps.comparison.labels import TIME, natural, text_of
-from apps.comparison.likeness import Likeness, member_of, named, per_run
+from apps.comparison.likeness import Likeness, explain_unlike, member_of, named, per_run
 from apps.comparison.question import MOST_DRAWN, NO_BASELINE, Question, QuestionError
 from apps.comparison.readings import FILE_SIZE_OVER_RAM, POINT, Reading
 from apps.comparison.statistics.factors import effects
@@ -174,6 +174,7 @@ class _Alike:
         self._members = {key: self._likeness.members(readings) for key, readings in grid.items()}
         self._compared = (*question.series, *((FILE_SIZE_OVER_RAM,) if question.x == FILE_SIZE_OVER_RAM else ()))
         self.confounders: dict[Key, tuple[str, ...]] = {}
+        self.unknown: dict[Key, tuple[str, ...]] = {}
         self.withheld = dict(self._reasons(baseline)) if baseline else {}
 
     def _reasons(self, baseline: str) -> Iterable[tuple[Key, tuple[Withheld, str]]]:
@@ -185,16 +186,24 @@ class _Alike:
                 yield key, (Withheld.UNLIKE, f"Not compared: {_unlike(len(members))} stand in this cell")
             elif len(theirs) > 1:
                 yield key, (Withheld.UNLIKE_BASELINE, f"Not compared: the baseline holds {_unlike(len(theirs))}")
-            elif differ := self._likeness.between(next(iter(members))[:2], next(iter(theirs))[:2], self._compared):
-                self.confounders[key] = differ
-                sentence = f"Not tested: {named(differ)} {'differ' if len(differ) > 1 else 'differs'} too"
-                yield key, (Withheld.CONFOUNDED, sentence)
+            else:
+                yield from self._differing(key, next(iter(members))[:2], next(iter(theirs))[:2])
+
+    def _differing(self, key: Key, ours: Any, theirs: Any) -> Iterable[tuple[Key, tuple[Withheld, str]]]:
+        """Yield the reason where two configurations differ, or may differ, in more than what is compared."""
+        differ = self._likeness.between(ours, theirs, self._compared)
+        unknown = self._likeness.unknown_between(ours, theirs, self._compared)
+        if differ or unknown:
+            self.confounders[key], self.unknown[key] = differ, unknown
+            yield key, (Withheld.CONFOUNDED, f"Not tested: {explain_unlike(differ, unknown)}")
 
     def fields(self, key: Key) -> dict[str, Any]:
         """Return what a cell reports of the configurations in it; a mixture has no interval."""
         members = self._members[key]
         if len(members) < 2:
-            return {"unlike": len(members), "confounders": self.confounders.get(key, ())}
+            return {
+                "unlike": len(members), "confounders": self.confounders.get(key, ()), "unknown": self.unknown.get(key, ()),
+            }  # fmt: skip
         names = self._likeness.differing(members)
         known = self._likeness.facts
         texts = [member_of(some, names, known(key[:2])) for key, some in list(members.items())[:MOST_MEMBERS]]

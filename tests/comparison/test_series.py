@@ -116,7 +116,7 @@ def test_a_chart_draws_the_first_eight_or_those_that_were_picked() -> None:
     assert [one.label for one in drawn(names, draw=("k", "b")).series] == ["b", "k"]
     assert len(drawn(names, draw=tuple(names)).series) == MOST_DRAWN
     caption = drawn(names, draw=("k", "b")).caption
-    assert "2 of 12 series are drawn; the table has all." in caption
+    assert "2 of 12 series are drawn." in caption
     assert "series are drawn" not in drawn("ab").caption
     assert "8 of 12 series by configuration or host" in drawn(names).description
 

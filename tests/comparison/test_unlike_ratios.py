@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from apps.comparison.cells import Comparison, ComparisonCell
+from apps.comparison.cells import Comparison, ComparisonCell, Withheld
 from apps.comparison.charts.comparison import chart_of
 from apps.comparison.compare import compare, series_name
 from apps.comparison.details import details, effect_rows
@@ -131,7 +131,7 @@ def test_no_interval_and_no_verdict_over_a_mixed_history(seed: int, series: tupl
     for one in chart_of(found, readings).series:
         for point in one.points:
             cell = next(cell for cell in found.cells if cell.series == one.label and point.label == _text(found, cell))
-            assert bool(point.warning) == bool(cell.confounders and point.note)
+            assert bool(point.warning) == bool(cell.confounders or cell.unknown)
 
 
 def _text(found: Comparison, cell: ComparisonCell) -> str:
@@ -170,6 +170,35 @@ def test_a_configuration_that_changed_has_no_ratio_of_a_factor() -> None:
     question = Question(series=("environment", "interface"))
     assert len(compare(pure, question).effects[0].held) == 2
     assert len(compare([*pure, mixed], question).effects[0].held) == 1
+
+
+def places(*facts: dict[str, Any]) -> list[Reading]:
+    """Three runs of each, every one on a target of its own."""
+    return [
+        reading(10 * place + n, 1e8 * (1 + place + n / 100), facts={"host": "h", "target": f"t{place}", **some})
+        for place, some in enumerate(facts)
+        for n in range(3)
+    ]
+
+
+def test_what_nobody_knows_of_two_places_may_differ_where_others_have_it() -> None:
+    ext4, xfs = {"filesystem": "ext4"}, {"filesystem": "xfs"}
+    question = Question(series=("filesystem",))
+    alone = compare(places(ext4, xfs), question).cells[1]
+    assert (alone.withheld, alone.unknown) == (None, ())  # no run tells of disks at all
+    found = compare(places(ext4, xfs, {"filesystem": "btrfs", "disk_model": "A", "interface": "SAS"}), question)
+    (cell,) = [cell for cell in found.cells if cell.series == "xfs" and found.baseline == "btrfs"]
+    assert (cell.confounders, cell.unknown) == (("disk_model", "interface"), ())
+    (cell,) = [one for one in compare(places(ext4, xfs, {"filesystem": "btrfs", "disk_model": "A"}),
+                                      question.with_(baseline="ext4")).cells if one.series == "xfs"]  # fmt: skip
+    assert (cell.withheld, cell.confounders, cell.unknown) == (Withheld.CONFOUNDED, (), ("disk_model",))
+    assert (cell.ratio_low, cell.verdict, cell.advice) == (None, None, "Not tested: disk model is not known")
+    one_place = [
+        reading(n, 1e8, facts={"host": "h", "target": "t", "filesystem": "ext4" if n < 3 else "xfs"}) for n in range(6)
+    ]
+    more = [reading(9, 1e8, facts={"host": "i", "target": "u", "filesystem": "zfs", "disk_model": "A"})]
+    same = compare([*one_place, *more], question)
+    assert next(cell for cell in same.cells if cell.series == "xfs").unknown == ()
 
 
 @pytest.fixture

@@ -102,6 +102,11 @@ class CellSerializer(serializers.Serializer[ComparisonCell]):
     confounders = serializers.ListField(
         child=serializers.CharField(), help_text="facts that differ from the baseline's cell as well"
     )
+    unknown_facts = serializers.ListField(
+        source="unknown",
+        child=serializers.CharField(),
+        help_text="facts that are known of neither the cell nor the baseline's, at unlike places, and may differ",
+    )
     configurations = UnlikeConfigurationSerializer(
         source="members", many=True, help_text="of a mixture, the first of them"
     )

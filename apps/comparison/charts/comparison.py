@@ -24,7 +24,7 @@ from apps.comparison.charts.registry import numbers, scale_along, usual, why_not
 from apps.comparison.compare import series_name
 from apps.comparison.grid import ComparisonGrid, grid
 from apps.comparison.labels import IN_BYTES, TIME, label_of
-from apps.comparison.likeness import named
+from apps.comparison.likeness import explain_unlike
 from apps.comparison.readings import Reading
 from apps.core import units
 from apps.core.units import ColumnUnit
@@ -151,7 +151,7 @@ def _with_series(
         max(tops, default=0.0),
         comparison.question.base,
     )
-    caption = " ".join(filter(None, [caption_of(kind, series, y), *fairness_of(comparison), sentence]))
+    caption = " ".join(filter(None, [caption_of(kind, series, y), *fairness_of(comparison, kind), sentence]))
     return Chart(kind, table.title, x, y, series, caption=caption, lines=(*lines, *bounds), regions=tuple(regions))
 
 
@@ -236,12 +236,8 @@ def _ratio(cell: ComparisonCell) -> str:
 
 
 def _unfair(cell: ComparisonCell) -> str:
-    """Return what else differs where a ratio is of unlike cells."""
-    return (
-        f"{named(cell.confounders)} {'differ' if len(cell.confounders) > 1 else 'differs'} too"
-        if cell.confounders
-        else ""
-    )
+    """Return what else differs, or is not known, where a ratio is of unlike cells."""
+    return explain_unlike(cell.confounders, cell.unknown)
 
 
 REACH = 1.5  # times the box's height

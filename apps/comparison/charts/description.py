@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from apps.comparison.cells import Comparison
+from apps.comparison.cells import Comparison, Withheld
 from apps.comparison.charts.chart import Axis, Chart, ChartKind, ChartPoint, ChartSeries, ValueForm
 from apps.comparison.labels import label_of
 from apps.core.units import significant
@@ -99,15 +99,16 @@ def caption_of(kind: ChartKind, series: Sequence[ChartSeries], y: Axis) -> str:
     return " ".join(filter(None, [texts, hollow, zeros]))
 
 
-def fairness_of(comparison: Comparison) -> Iterator[str]:
+def fairness_of(comparison: Comparison, kind: ChartKind) -> Iterator[str]:
     """Yield sentences about series that are not drawn, and about cells that have no interval or ratio because they are unlike."""
     drawn = comparison.drawn
     if len(drawn) < len(comparison.series):
-        yield f"{len(drawn)} of {len(comparison.series)} series are drawn; the table has all."
+        yield f"{len(drawn)} of {len(comparison.series)} series are drawn."
     cells = [cell for cell in comparison.cells if cell.series in drawn]
     if any(cell.unlike > 1 for cell in cells):
-        yield "A mark of unlike configurations has no interval."
-    if comparison.question.chart == ChartKind.PAIRED and any(cell.confounders for cell in cells):
+        of_box = "A box of unlike configurations shows how they differ, and no spread of repetitions."
+        yield of_box if kind is ChartKind.BOX else "A mark of unlike configurations has no interval."
+    if kind is ChartKind.PAIRED and any(cell.withheld is Withheld.CONFOUNDED for cell in cells):
         yield "A ratio with * is of cells that differ in more than what is compared."
 
 

@@ -59,11 +59,8 @@ def _at_places(axes: "Axes", x: Axis, pixels: float) -> None:
 
     low, high = (x.number(end) for end in (x.low or 0.0, x.high or 1.0))
     axes.set_xlim(low, high)
-    marks = [
-        (x.number(x.apart if place is None else place), cut(label))
-        for place, label in zip(x.places, x.labels, strict=True)
-        if place is not None or x.apart is not None
-    ]
+    at = (x.apart if place is None else place for place in x.places)
+    marks = [(x.number(place), cut(label)) for place, label in zip(at, x.labels, strict=True) if place is not None]
     if not x.is_log:  # numbers in equal steps, and a name for what stands apart
         if x.apart is None:
             return
