@@ -1,9 +1,9 @@
 """Descriptions and captions of charts, made from their data, for screen readers and alt texts."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from apps.comparison.cells import Comparison
+from apps.comparison.cells import Comparison, Withheld
 from apps.comparison.charts.chart import Axis, Chart, ChartKind, ChartPoint, ChartSeries, ValueForm
 from apps.comparison.charts.kinds import KINDS
 from apps.comparison.labels import label_of
@@ -17,7 +17,9 @@ def described(chart: Chart, comparison: Comparison) -> Chart:
 
 def _what(chart: Chart, comparison: Comparison) -> str:
     names = list(comparison.series)
-    count = f"{len(names)} series by {', '.join(label_of(name) for name in comparison.question.series)}"
+    shown = len(chart.series) or len(names)
+    of_all = f"{shown} of {len(names)}" if shown < len(names) else str(len(names))
+    count = f"{of_all} series by {', '.join(label_of(name) for name in comparison.question.series)}"
     unit = f", in {chart.value_axis.unit.label}" if chart.value_axis.unit.label else ""
     scale = "; logarithmic scale" if chart.value_axis.is_log else ""
     places = f"{len(comparison.xs)} place{'' if len(comparison.xs) == 1 else 's'}"
@@ -79,6 +81,19 @@ def caption_of(kind: ChartKind, series: Sequence[ChartSeries], y: Axis) -> str:
         f"{below} value{'s' if below > 1 else ''} of 0 or less have no place on a logarithmic axis." if below else ""
     )
     return " ".join(filter(None, [texts, hollow, zeros]))
+
+
+def fairness_of(comparison: Comparison, kind: ChartKind) -> Iterator[str]:
+    """Yield sentences about series that are not drawn, and about cells that have no interval or ratio because they are unlike."""
+    drawn = comparison.drawn
+    if len(drawn) < len(comparison.series):
+        yield f"{len(drawn)} of {len(comparison.series)} series are drawn."
+    cells = [cell for cell in comparison.cells if cell.series in drawn]
+    if any(cell.unlike > 1 for cell in cells):
+        of_box = "A box of unlike configurations shows how they differ, and no spread of repetitions."
+        yield of_box if kind is ChartKind.BOX else "A mark of unlike configurations has no interval."
+    if kind is ChartKind.PAIRED and any(cell.withheld is Withheld.CONFOUNDED for cell in cells):
+        yield "A ratio with * is of cells that differ in more than what is compared."
 
 
 def _has_interval(points: Sequence[ChartPoint]) -> bool:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 GROUP = 0.8  # of a place that bars or boxes of all series fill together
 MARKS = ("o", "s", "^", "D", ">", "h", "<", "v")
-DASHES: tuple[Any, ...] = ("-", (0, (6, 3)), (0, (2, 3)), (0, (8, 3, 2, 3)))
+DASHES: tuple[Any, ...] = ("-", (0, (7, 3)), (0, (8, 3, 2, 3)), (0, (3, 2)))
 
 
 def name_of(series: ChartSeries) -> str:
@@ -22,8 +22,13 @@ def colour_of(palette: Palette, tone: int) -> str:
     return palette.series[tone % len(palette.series)]
 
 
+def mark_of(tone: int) -> str:
+    """Return the mark of a series; the second eight begin at the next mark, so that no pair of colour and mark comes twice."""
+    return MARKS[(tone + tone // len(MARKS)) % len(MARKS)]
+
+
 def dash_of(tone: int) -> Any:
-    return DASHES[tone // 8 % len(DASHES)]
+    return DASHES[(tone + tone // len(MARKS)) % len(DASHES)]
 
 
 def place(chart: Chart, point: ChartPoint) -> float:
@@ -48,3 +53,30 @@ def draw_intervals(axes: "Axes", chart: Chart, points: Sequence[ChartPoint], xs:
             axes.errorbar(
                 [x], [y], [[y - low], [high - y]], fmt="none", ecolor=colour, elinewidth=1.3, capsize=3, zorder=3
             )
+
+
+NARROWEST = 0.009  # of the axis: a mark on a narrower bar would cover its neighbours
+
+
+def draw_feet(axes: "Axes", xs: Sequence[float], series: ChartSeries, width: float, palette: Palette) -> None:
+    """Put the mark of a series at the foot of its bars or boxes, so that they are told apart without colours."""
+    places = max((point.place for point in series.points), default=0.0) + 1
+    there = [x for x, point in zip(xs, series.points, strict=True) if point.form is not ValueForm.MISSING]
+    if there and width / places >= NARROWEST:
+        (feet,) = axes.plot(
+            there, [0.025] * len(there), ls="none", marker=mark_of(series.tone), ms=5, mew=1.1,
+            mfc=palette.surface, mec=colour_of(palette, series.tone), zorder=4, transform=axes.get_xaxis_transform(),
+        )  # fmt: skip
+        feet.set_gid(f"feet-{series.tone}")
+
+
+def make_handle(palette: Palette, series: ChartSeries, style: dict[str, Any]) -> tuple[Any, str]:
+    """Return the legend's handle of bars or boxes: their face with their mark on it."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    mark = Line2D(
+        [], [], ls="none", marker=mark_of(series.tone), ms=5, mew=1.1, mfc=palette.surface,
+        mec=colour_of(palette, series.tone),
+    )  # fmt: skip
+    return (Patch(**style), mark), name_of(series)

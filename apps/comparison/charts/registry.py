@@ -3,10 +3,12 @@
 from apps.comparison.cells import Comparison
 from apps.comparison.charts.chart import ChartKind
 from apps.comparison.charts.kinds import KINDS
-from apps.comparison.labels import TIME
+from apps.comparison.labels import IN_BYTES, TIME
+from apps.comparison.readings import FILE_SIZE_OVER_RAM
 
 NAMES = {kind: drawn.label for kind, drawn in KINDS.items() if drawn.label}
 SCALES = {"even": "equal steps", "linear": "true, linear", "log": "true, logarithmic"}
+SIZES = frozenset({*IN_BYTES, FILE_SIZE_OVER_RAM})  # axes along which distances mean something
 
 
 def usual(comparison: Comparison) -> ChartKind:
@@ -18,10 +20,21 @@ def why_not(comparison: Comparison, kind: ChartKind) -> str:
     return KINDS[kind].why_not(comparison)
 
 
+def scale_along(comparison: Comparison, kind: ChartKind) -> str:
+    """Return the scale of x: as asked for lines, true along sizes where nothing is asked, else equal steps."""
+    asked = comparison.question.axis
+    if kind is not ChartKind.LINE or why_not_along(comparison, asked):
+        return "even"
+    if asked or comparison.x not in SIZES or why_not_along(comparison, "linear"):
+        return asked or "even"
+    return "linear" if why_not_along(comparison, "log") else "log"
+
+
 def why_not_along(comparison: Comparison, scale: str) -> str:
-    if scale == "even":
+    if scale in ("", "even"):
         return ""
-    if comparison.x == TIME or not is_ordered(comparison):
+    known = [x for x in comparison.xs if x is not None]
+    if comparison.x == TIME or not known or len(numbers(comparison)) < len(known):
         return "a true axis needs numbers along it"
     if scale == "log" and min(numbers(comparison)) <= 0:
         return "a logarithmic axis has no place for 0"

@@ -6,15 +6,13 @@ from apps.comparison.charts.chart import Chart, ChartKind, ChartPoint, ValueForm
 from apps.comparison.charts.chart_kind import DrawnKind
 from apps.comparison.charts.palette import Palette
 from apps.comparison.charts.picture_frame import Handle
-from apps.comparison.charts.picture_marks import GROUP, colour_of, draw_intervals, height, name_of
+from apps.comparison.charts.picture_marks import GROUP, colour_of, draw_feet, draw_intervals, height, make_handle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
 def draw(axes: "Axes", chart: Chart, palette: Palette) -> list[Handle]:
-    from matplotlib.patches import Patch
-
     width = GROUP / max(len(chart.series), 1)
     for number, series in enumerate(chart.series):
         colour = colour_of(palette, series.tone)
@@ -22,7 +20,8 @@ def draw(axes: "Axes", chart: Chart, palette: Palette) -> list[Handle]:
         for x, point in zip(xs, series.points, strict=True):
             _bar(axes, chart, point, series.tone, x, width * 0.92, colour, palette)
         draw_intervals(axes, chart, series.points, xs, palette.ink)
-    return [(Patch(color=colour_of(palette, drawn.tone)), name_of(drawn)) for drawn in chart.series]
+        draw_feet(axes, xs, series, width, palette)
+    return [make_handle(palette, drawn, {"color": colour_of(palette, drawn.tone)}) for drawn in chart.series]
 
 
 def _bar(
@@ -38,7 +37,7 @@ def _bar(
         (bar,) = axes.bar(
             [x], [y], width, facecolor=face, edgecolor=colour, lw=1.2, zorder=2, hatch="//" if is_bound else ""
         )
-        bar.set_gid(f"point-{tone}-{point.place:g}")
+        bar.set_gid(f"point-{tone}-{point.place:.15g}")
 
 
 KIND = DrawnKind(ChartKind.BAR, "Bar chart", draw, "Bars")

@@ -7,7 +7,7 @@ from apps.comparison.charts.chart import Axis, Chart, ChartKind, ChartPoint, Val
 from apps.comparison.charts.chart_kind import DrawnKind
 from apps.comparison.charts.palette import Palette
 from apps.comparison.charts.picture_frame import Handle
-from apps.comparison.charts.picture_marks import GROUP, colour_of, height, name_of
+from apps.comparison.charts.picture_marks import GROUP, colour_of, draw_feet, height, make_handle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,16 +17,15 @@ ENOUGH_FOR_BOX = 5  # with fewer values quartiles say little, and the values the
 
 
 def draw(axes: "Axes", chart: Chart, palette: Palette) -> list[Handle]:
-    from matplotlib.patches import Patch
-
     width = GROUP / max(len(chart.series), 1)
     for number, series in enumerate(chart.series):
         colour = colour_of(palette, series.tone)
-        for point in series.points:
-            x = point.place - GROUP / 2 + width * (number + 0.5)
+        xs = [point.place - GROUP / 2 + width * (number + 0.5) for point in series.points]
+        for x, point in zip(xs, series.points, strict=True):
             _box(axes, chart.y, point, x, width * 0.8, colour, palette)
+        draw_feet(axes, xs, series, width, palette)
     return [
-        (Patch(facecolor="none", edgecolor=colour_of(palette, drawn.tone), lw=1.5), name_of(drawn))
+        make_handle(palette, drawn, {"facecolor": "none", "edgecolor": colour_of(palette, drawn.tone), "lw": 1.5})
         for drawn in chart.series
     ]
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def why_not(comparison: Comparison) -> str:
     """Return what paired bars would need, or an empty text."""
-    count = len(comparison.series)
+    count = len(comparison.drawn)
     are = "is one" if count == 1 else f"are {count}"
     return f"paired bars need two series, and there {are}" if count != 2 else ""
 
@@ -32,7 +32,7 @@ def _notes(axes: "Axes", chart: Chart, palette: Palette) -> None:
     """Write each pair's ratio above the higher of its bars."""
     for points in zip(*(series.points for series in chart.series), strict=True):
         tops = [top for point in points if (top := _top(chart.y, point)) is not None]
-        note = next((point.note for point in points if point.note), "")
+        note = next((f"{point.note}{'*' if point.warning else ''}" for point in points if point.note), "")
         if tops and note:
             axes.annotate(note, (points[0].place, max(tops)), (0, 3), textcoords="offset points", ha="center", va="bottom",
                           fontsize=8, color=palette.ink)  # fmt: skip
