@@ -209,7 +209,7 @@ def answer_factor(
     moved = moved or MovedFacts()
     codes = codes or FactCodes(groups, factor.always)
     candidates: Counter[str] = Counter()
-    for group, level in zip(groups, codes.levels(factor.level_of), strict=True):
+    for group, level in zip(groups, codes.levels(factor.level_of, of_points=factor.is_of_point), strict=True):
         if level is not None:
             candidates[level] += group.n
     answer = FactorAnswer(factor.name, *measure, candidates=dict(candidates.most_common()))

@@ -67,7 +67,7 @@ def nearest_pairs(
 
 def _rows_by_level(codes: FactCodes, factor: FactorRules) -> dict[str, list[int]]:
     rows: dict[str, list[int]] = {}
-    levels = codes.levels(factor.level_of)
+    levels = codes.levels(factor.level_of, of_points=factor.is_of_point)
     for row in sorted(range(len(codes.groups)), key=lambda row: -codes.groups[row].n):
         level = levels[row]
         if level is not None and (level in rows or len(rows) < MOST_LEVELS):

@@ -10,7 +10,7 @@ from apps.comparison.labels import IN_BYTES, label_of, operation_of, text_of
 from apps.comparison.like_for_like.answers import FactorAnswer, LevelContrast, MatchedFinding, StratumEffect
 from apps.comparison.like_for_like.nearest import MissingRuns, NearestPair
 from apps.comparison.like_for_like.run_group import POINTS, RunGroup
-from apps.comparison.like_for_like.strata import ENOUGH
+from apps.comparison.like_for_like.strata import ENOUGH, multiple_of_ram
 from apps.comparison.questions.factor import Factor
 from apps.core import units
 from apps.runs.metrics import METRICS
@@ -185,6 +185,17 @@ def property_text(name: str, value: str) -> str:
     }  # fmt: skip
     text = value_text(name, value)
     return words[name] % {"value": text} if name in words else text
+
+
+def sizes_text(effect: StratumEffect) -> str:
+    """Return the file sizes of both sides, as `100 MiB / 8000 MiB`, with their multiples of RAM."""
+    texts = []
+    for level in (effect.level, effect.against):
+        group = effect.stratum.sides[level].groups[0]
+        size = value_text("file_size", group.facts.get("file_size"))
+        multiple = multiple_of_ram(group.facts)
+        texts.append(f"{size} ({multiple} × RAM)" if multiple else size)
+    return " / ".join(texts)
 
 
 def facts_in_words(names: Sequence[str]) -> str:

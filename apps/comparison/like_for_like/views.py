@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from math import exp
 from typing import Any
+from urllib.parse import quote, urlencode
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
@@ -12,28 +13,25 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from apps.comparison.labels import label_of
-from apps.comparison.like_for_like.answers import FactorAnswer, LevelContrast, StratumEffect
+from apps.comparison.like_for_like.answers import FactorAnswer
+from apps.comparison.like_for_like.contrast_table import CHIPS, contrast_tables
 from apps.comparison.like_for_like.forest import FEW_ROWS, MOST_ROWS, forest
 from apps.comparison.like_for_like.forest_svg import ForestPlaces, places
-from apps.comparison.like_for_like.free_comparison import address_of_answer, address_of_stratum
+from apps.comparison.like_for_like.free_comparison import address_of_answer
 from apps.comparison.like_for_like.report import answer_one, report
 from apps.comparison.like_for_like.report_questions import questions_of_reports
 from apps.comparison.like_for_like.scope import labs_of
 from apps.comparison.like_for_like.selection import FactorSelection, parse_selection
 from apps.comparison.like_for_like.sentences import (
     finding_words,
-    labels_of_strata,
     measure_words,
     missing_words,
     nearest_words,
-    ratio_text,
     reason,
     sentence,
     subtitle,
-    value_text,
     words_of_measure,
 )
-from apps.comparison.like_for_like.strata import IDENTITIES
 from apps.comparison.question import QuestionError
 from apps.comparison.questions import BY_NAME
 from apps.comparison.questions.factor import Factor
@@ -46,7 +44,6 @@ from apps.labs.models import Role
 from apps.runs.metrics import METRICS
 
 OWN_PARAMETERS = frozenset({"base", "published"})  # of the page of questions; with any other it is a comparison
-CHIPS = {"effect": "approved", "depends": "warning", "no difference shown": "none", "too few runs": "pending"}
 DOWNLOADS = (
     ("json", "JSON"), ("csv", "CSV"), ("mediawiki", "MediaWiki"), ("dokuwiki", "DokuWiki"), ("markdown", "Markdown"),
     ("svg", "SVG"), ("png", "PNG"),
@@ -62,6 +59,7 @@ class AnswerCard:
     link: str
     free: str
     plot: ForestPlaces | None
+    claim_link: str = ""
 
     @property
     def title(self) -> str:
@@ -120,6 +118,7 @@ def questions(request: LabRequest) -> HttpResponse:
                 for one in reports
             ],
             "selection": selection,
+            "may_claim": request.member.covers(Role.ENGINEER),
             "other": reverse("compare") + ("" if selection.published else "?published=yes"),
             "method": MATCHED,
         },
@@ -149,10 +148,20 @@ def _link(factor: Factor, selection: FactorSelection) -> str:
     return f"{path}?{selection.address}" if selection.address else path
 
 
+def _claim_link(
+    factor: Factor, selection: FactorSelection, answer: FactorAnswer, *, level: str = "", against: str = ""
+) -> str:
+    """Return the address at which a claim about an answer is written, or about one contrast of it."""
+    asked = selection.with_(operation=answer.operation, metric=answer.metric, against=against)
+    pairs = [*asked.pairs(), *([("level", level)] if level else [])]
+    return f"{reverse('claim-about', args=[factor.name])}?{urlencode(pairs, quote_via=quote)}"
+
+
 def _card(answer: FactorAnswer, selection: FactorSelection) -> AnswerCard:
     factor = BY_NAME[answer.factor]
     plot = places(forest(answer, factor, FEW_ROWS)) if answer.is_answered else None
-    return AnswerCard(answer, factor, _link(factor, selection), address_of_answer(answer, factor), plot)
+    claim_link = _claim_link(factor, selection, answer)
+    return AnswerCard(answer, factor, _link(factor, selection), address_of_answer(answer, factor), plot, claim_link)
 
 
 def _context(request: LabRequest, answer: FactorAnswer, factor: Factor, selection: FactorSelection) -> dict[str, Any]:
@@ -164,7 +173,12 @@ def _context(request: LabRequest, answer: FactorAnswer, factor: Factor, selectio
         "answer": answer,
         "factor": factor,
         "selection": selection,
-        "contrasts": [_contrast(contrast, answer, factor) for contrast in answer.contrasts],
+        "contrasts": [
+            {**table, "claim": _claim_link(factor, selection, answer, level=contrast.level, against=contrast.against)}
+            for table, contrast in zip(contrast_tables(answer, factor), answer.contrasts, strict=True)
+        ],
+        "may_claim": request.member.covers(Role.ENGINEER),
+        "claim_link": _claim_link(factor, selection, answer, against=selection.against),
         "nearest": [
             (
                 [
@@ -209,48 +223,3 @@ def _context(request: LabRequest, answer: FactorAnswer, factor: Factor, selectio
 def _moves(names: Iterable[str], move: Any, factor: Factor, selection: FactorSelection) -> list[tuple[str, str]]:
     moved = {*selection.moved.held, *selection.moved.ignored}
     return [(_(label_of(name)), _link(factor, move(name))) for name in names if name not in moved]
-
-
-def _contrast(contrast: LevelContrast, answer: FactorAnswer, factor: Factor) -> dict[str, Any]:
-    combined = contrast.combination
-    labels = labels_of_strata(contrast.effects)
-    return {
-        "title": f"{factor.level_name(contrast.level)} ÷ {factor.level_name(contrast.against)}",
-        "finding": finding_words(contrast.finding),
-        "chip": CHIPS[contrast.finding.value],
-        "ratio": ratio_text(contrast.ratio) if contrast.ratio else "",
-        "interval": _interval(contrast.interval),
-        "combined": combined,
-        "tau": ratio_text(contrast.tau) if contrast.tau else "",
-        "i2": f"{100 * combined.i2:.0f} %" if combined else "",
-        "p": f"{contrast.p_adjusted:.2g}" if contrast.p_adjusted is not None else "",
-        "prediction": _interval(contrast.prediction),
-        "dependence": [
-            (value_text(contrast.dependence.fact, value or None), ratio_text(ratio))
-            for value, ratio in contrast.dependence.values
-        ]
-        if contrast.dependence
-        else [],
-        "depends_on": _(label_of(contrast.dependence.fact)) if contrast.dependence and contrast.dependence.fact else "",
-        "rows": [_row(effect, label, answer, factor) for effect, label in zip(contrast.effects, labels, strict=True)],
-    }
-
-
-def _row(effect: StratumEffect, label: str, answer: FactorAnswer, factor: Factor) -> dict[str, Any]:
-    return {
-        "label": label,
-        "n": effect.n,
-        "ratio": ratio_text(effect.ratio),
-        "interval": _interval(effect.interval),
-        "differs": [_(label_of(name)) for name in effect.stratum.differs if name not in (*factor.facts, *IDENTITIES)],
-        "unknown": [_(label_of(name)) for name in effect.stratum.unknown],
-        "apart": effect.is_apart_in_time,
-        "facts": [(_(label_of(name)), value_text(name, value)) for name, value in sorted(effect.stratum.facts.items())],
-        "runs": address_of_stratum(effect, answer, factor),
-    }
-
-
-def _interval(interval: tuple[float, float] | None) -> str:
-    if interval is None:
-        return ""
-    return _("%(low)s to %(high)s") % {"low": ratio_text(interval[0]), "high": ratio_text(interval[1])}
