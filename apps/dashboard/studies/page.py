@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from apps.comparison.claims.models import Claim
+from apps.comparison.claims.matched.presentation import MatchedClaim
+from apps.comparison.claims.models import Claim, ClaimQuerySet
+from apps.comparison.claims.presentation import matched_of
 from apps.comparison.in_studies.caveats import caveats_of
 from apps.comparison.in_studies.printed_results import Results, results_of
 from apps.dashboard.studies.charts import ChartOnPage, charts_of, not_drawn
@@ -50,6 +52,7 @@ def context_of(study: Study) -> dict[str, object]:
         "values": _values(results, configurations),
         "has_printed_figures": have_figures(tables),
         "claims": kept_claims,
+        "matched_claims": _matched_claims(claims),
         "verdicts": claims.verdicts(),
         "caveats": caveats_of([study])[study.pk],
         "caveats_elsewhere": _elsewhere(kept_claims, compared),
@@ -60,6 +63,12 @@ def context_of(study: Study) -> dict[str, object]:
         "formats": FORMATS,
         "pictures": PICTURES,
     }
+
+
+def _matched_claims(claims: ClaimQuerySet) -> list[tuple[Claim, MatchedClaim]]:
+    """Return the claims about questions, each with its matched sets."""
+    pairs = [(claim, matched_of(claim)) for claim in claims.about_questions()]
+    return [(claim, matched) for claim, matched in pairs if matched]
 
 
 def _values(results: Results, configurations: Sequence[Configuration]) -> list[ValuesOf]:
