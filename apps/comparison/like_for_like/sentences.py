@@ -146,6 +146,21 @@ def missing_words(missing: MissingRuns, factor: Factor) -> str:
     return _("%(n)s runs of %(level)s with %(facts)s, as measured on %(place)s") % words
 
 
+def unjudged_text(answer: FactorAnswer, factor: Factor) -> str:
+    """Return the ratios of matched sets that have too few runs for a verdict; empty where there are none."""
+    parts = []
+    for contrast in answer.contrasts[:MOST_LEVELS] if not answer.is_answered else ():
+        low, high = contrast.range
+        ratios = ratio_text(low) if len(contrast.effects) == 1 else _("%(low)s to %(high)s") % {
+            "low": ratio_text(low), "high": ratio_text(high),
+        }  # fmt: skip
+        n = len(contrast.effects)
+        sets = ngettext("%(n)s matched set", "%(n)s matched sets", n) % {"n": n}
+        level, against = factor.level_name(contrast.level), factor.level_name(contrast.against)
+        parts.append(f"{level} {ratios} × {against} ({sets})")
+    return _("Ratios without a verdict: %(ratios)s.") % {"ratios": "; ".join(parts)} if parts else ""
+
+
 def nearest_words(pair: NearestPair) -> str:
     """Return what else differs between the levels of a pair, in the order in which it matters."""
     ours, theirs = pair.groups

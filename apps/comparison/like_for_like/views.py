@@ -1,10 +1,8 @@
 """Compare opens on the questions that a lab's runs can answer; each has a page with its matched sets."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from math import exp
 from typing import Any
-from urllib.parse import quote, urlencode
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
@@ -14,22 +12,19 @@ from django.views.decorators.http import require_safe
 
 from apps.comparison.labels import label_of
 from apps.comparison.like_for_like.answers import FactorAnswer
-from apps.comparison.like_for_like.contrast_table import CHIPS, contrast_tables
-from apps.comparison.like_for_like.forest import FEW_ROWS, MOST_ROWS, forest
-from apps.comparison.like_for_like.forest_svg import ForestPlaces, places
+from apps.comparison.like_for_like.cards import AnswerCard, card_of, claim_link_of, link_of, report_rows
+from apps.comparison.like_for_like.contrast_table import contrast_tables
+from apps.comparison.like_for_like.forest import MOST_ROWS, forest
+from apps.comparison.like_for_like.forest_svg import places
 from apps.comparison.like_for_like.free_comparison import address_of_answer
 from apps.comparison.like_for_like.report import answer_one, report
 from apps.comparison.like_for_like.report_questions import questions_of_reports
 from apps.comparison.like_for_like.scope import labs_of
 from apps.comparison.like_for_like.selection import FactorSelection, parse_selection
 from apps.comparison.like_for_like.sentences import (
-    finding_words,
     measure_words,
     missing_words,
     nearest_words,
-    reason,
-    sentence,
-    subtitle,
     words_of_measure,
 )
 from apps.comparison.question import QuestionError
@@ -50,56 +45,6 @@ DOWNLOADS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class AnswerCard:
-    """One answer as the page of questions shows it."""
-
-    answer: FactorAnswer
-    factor: Factor
-    link: str
-    free: str
-    plot: ForestPlaces | None
-    claim_link: str = ""
-
-    @property
-    def title(self) -> str:
-        return str(self.factor.title)
-
-    @property
-    def subtitle(self) -> str:
-        return subtitle(self.answer)
-
-    @property
-    def sentence(self) -> str:
-        return sentence(self.answer, self.factor)
-
-    @property
-    def reason(self) -> str:
-        return reason(self.answer, self.factor)
-
-    @property
-    def missing(self) -> list[str]:
-        return [missing_words(missing, self.factor) for missing in self.answer.missing]
-
-    @property
-    def not_held(self) -> list[str]:
-        """Return the facts that could not be held because no run tells them."""
-        return [_(label_of(name)) for name in self.answer.nowhere]
-
-    @property
-    def is_apart_in_time(self) -> bool:
-        """Return whether in some set one level was measured before the other."""
-        return any(effect.is_apart_in_time for contrast in self.answer.answered for effect in contrast.usable)
-
-    @property
-    def finding(self) -> str:
-        return finding_words(self.answer.finding)
-
-    @property
-    def chip(self) -> str:
-        return CHIPS[self.answer.finding.value]
-
-
 def questions(request: LabRequest) -> HttpResponse:
     """Return the page of all questions."""
     selection = _selection(request)
@@ -110,13 +55,10 @@ def questions(request: LabRequest) -> HttpResponse:
         request,
         "comparison/questions.html",
         {
-            "cards": [_card(answer, selection) for answer in found.answered],
-            "open": [_card(answer, selection) for answer in found.open],
+            "cards": [card_of(answer, selection) for answer in found.answered],
+            "open": [card_of(answer, selection) for answer in found.open],
             "report": found,
-            "reports": [
-                (one.study, [_card(answer, FactorSelection(study=one.study.slug)) for answer in one.answers])
-                for one in reports
-            ],
+            "reports": [(one.study, report_rows(one)) for one in reports],
             "selection": selection,
             "may_claim": request.member.covers(Role.ENGINEER),
             "other": reverse("compare") + ("" if selection.published else "?published=yes"),
@@ -143,30 +85,9 @@ def _selection(request: LabRequest) -> FactorSelection:
     return parse_selection({name: [str(value) for value in values] for name, values in request.GET.lists()})
 
 
-def _link(factor: Factor, selection: FactorSelection) -> str:
-    path = reverse("question", args=[factor.name])
-    return f"{path}?{selection.address}" if selection.address else path
-
-
-def _claim_link(
-    factor: Factor, selection: FactorSelection, answer: FactorAnswer, *, level: str = "", against: str = ""
-) -> str:
-    """Return the address at which a claim about an answer is written, or about one contrast of it."""
-    asked = selection.with_(operation=answer.operation, metric=answer.metric, against=against)
-    pairs = [*asked.pairs(), *([("level", level)] if level else [])]
-    return f"{reverse('claim-about', args=[factor.name])}?{urlencode(pairs, quote_via=quote)}"
-
-
-def _card(answer: FactorAnswer, selection: FactorSelection) -> AnswerCard:
-    factor = BY_NAME[answer.factor]
-    plot = places(forest(answer, factor, FEW_ROWS)) if answer.is_answered else None
-    claim_link = _claim_link(factor, selection, answer)
-    return AnswerCard(answer, factor, _link(factor, selection), address_of_answer(answer, factor), plot, claim_link)
-
-
 def _context(request: LabRequest, answer: FactorAnswer, factor: Factor, selection: FactorSelection) -> dict[str, Any]:
     plot = places(forest(answer, factor, MOST_ROWS)) if answer.contrasts else None
-    card = AnswerCard(answer, factor, _link(factor, selection), address_of_answer(answer, factor), plot)
+    card = AnswerCard(answer, factor, link_of(factor, selection), address_of_answer(answer, factor), plot)
     measured = selection.with_(operation=answer.operation, metric=answer.metric)  # another measure has other levels
     return {
         "card": card,
@@ -174,11 +95,11 @@ def _context(request: LabRequest, answer: FactorAnswer, factor: Factor, selectio
         "factor": factor,
         "selection": selection,
         "contrasts": [
-            {**table, "claim": _claim_link(factor, selection, answer, level=contrast.level, against=contrast.against)}
+            {**table, "claim": claim_link_of(factor, selection, answer, level=contrast.level, against=contrast.against)}
             for table, contrast in zip(contrast_tables(answer, factor), answer.contrasts, strict=True)
         ],
         "may_claim": request.member.covers(Role.ENGINEER),
-        "claim_link": _claim_link(factor, selection, answer, against=selection.against),
+        "claim_link": claim_link_of(factor, selection, answer, against=selection.against),
         "nearest": [
             (
                 [
@@ -192,12 +113,12 @@ def _context(request: LabRequest, answer: FactorAnswer, factor: Factor, selectio
         "held": _moves(answer.held, lambda name: selection.ignore(name), factor, selection),
         "implied": _moves(answer.implied, lambda name: selection.hold(name), factor, selection),
         "moved": [
-            (_(label_of(name)), _link(factor, selection.unmoved(name)), name in selection.moved.held)
+            (_(label_of(name)), link_of(factor, selection.unmoved(name)), name in selection.moved.held)
             for name in (*selection.moved.held, *selection.moved.ignored)
         ],
         "nowhere": [_(label_of(name)) for name in answer.nowhere],
         "measures": [
-            (words_of_measure(*measure), _link(factor, selection.with_(operation=measure[0], metric=measure[1], against="")),
+            (words_of_measure(*measure), link_of(factor, selection.with_(operation=measure[0], metric=measure[1], against="")),
              measure == (answer.operation, answer.metric))
             for measure in dict.fromkeys((*factor.asks, (answer.operation, answer.metric)))
         ],
@@ -207,10 +128,10 @@ def _context(request: LabRequest, answer: FactorAnswer, factor: Factor, selectio
         ],
         "may_start": request.member.covers(Role.ENGINEER) and not selection.published and not selection.study,
         "levels": [
-            (factor.level_name(level), n, _link(factor, measured.with_(against=level)))
+            (factor.level_name(level), n, link_of(factor, measured.with_(against=level)))
             for level, n in (answer.candidates or {}).items()
         ],
-        "other": _link(factor, selection.with_(published=not selection.published)),
+        "other": link_of(factor, selection.with_(published=not selection.published)),
         "downloads": [
             (label, f"/api/v1/questions/{factor.name}/?{selection.address}{'&' if selection.address else ''}format={name}")
             for name, label in DOWNLOADS
@@ -222,4 +143,4 @@ def _context(request: LabRequest, answer: FactorAnswer, factor: Factor, selectio
 
 def _moves(names: Iterable[str], move: Any, factor: Factor, selection: FactorSelection) -> list[tuple[str, str]]:
     moved = {*selection.moved.held, *selection.moved.ignored}
-    return [(_(label_of(name)), _link(factor, move(name))) for name in names if name not in moved]
+    return [(_(label_of(name)), link_of(factor, move(name))) for name in names if name not in moved]

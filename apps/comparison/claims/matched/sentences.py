@@ -15,20 +15,16 @@ DIRECTION_WORDS = {
     "not_lower": pgettext_lazy("of a level, against another", "is not lower"),
 }
 _STATEMENTS = {
-    "higher": gettext_lazy("%(level)s against %(against)s: the %(measure)s is higher, everything else held equal"),
-    "lower": gettext_lazy("%(level)s against %(against)s: the %(measure)s is lower, everything else held equal"),
-    "same": gettext_lazy("%(level)s against %(against)s: the %(measure)s is the same, everything else held equal"),
-    "not_higher": gettext_lazy(
-        "%(level)s against %(against)s: the %(measure)s is not higher, everything else held equal"
-    ),
-    "not_lower": gettext_lazy(
-        "%(level)s against %(against)s: the %(measure)s is not lower, everything else held equal"
-    ),
+    "higher": gettext_lazy("%(measure)s: %(level)s is higher than %(against)s, everything else held equal"),
+    "lower": gettext_lazy("%(measure)s: %(level)s is lower than %(against)s, everything else held equal"),
+    "same": gettext_lazy("%(measure)s: %(level)s is the same as %(against)s, everything else held equal"),
+    "not_higher": gettext_lazy("%(measure)s: %(level)s is not higher than %(against)s, everything else held equal"),
+    "not_lower": gettext_lazy("%(measure)s: %(level)s is not lower than %(against)s, everything else held equal"),
 }
 
 
 def statement_of(claimed: ClaimedQuestion) -> str:
-    """Return a sentence for the claim, such as `RAID 5 against single disk: the bandwidth of write is higher, …`."""
+    """Return a sentence for the claim, such as `Bandwidth of write: RAID 5 is higher than single disk, …`."""
     factor = claimed.rules
     words = {
         "level": factor.level_name(claimed.level), "against": factor.level_name(claimed.against),
