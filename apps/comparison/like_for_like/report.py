@@ -10,6 +10,7 @@ from apps.comparison.like_for_like.answers import (
     choose,
     judge,
     with_what_is_missing,
+    with_what_would_settle,
 )
 from apps.comparison.like_for_like.fact_codes import FactCodes
 from apps.comparison.like_for_like.run_group import RunGroup
@@ -97,7 +98,7 @@ def _asked(labs: Collection[int], name: str, selection: FactorSelection) -> tupl
 
 
 def _answer_asked(factor: Factor, groups: Groups, selection: FactorSelection) -> FactorAnswer:
-    (answer,) = judge([first_answer(factor, groups, selection, {})])
+    answer = with_what_would_settle(judge([first_answer(factor, groups, selection, {})])[0])
     levels = answer.candidates or {}
     if selection.against and selection.against not in levels:
         raise QuestionError("against", selection.against, f"one of the levels: {', '.join(levels)}")

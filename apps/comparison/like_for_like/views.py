@@ -17,6 +17,7 @@ from apps.comparison.like_for_like.contrast_table import contrast_tables
 from apps.comparison.like_for_like.forest import MOST_ROWS, forest
 from apps.comparison.like_for_like.forest_svg import places
 from apps.comparison.like_for_like.free_comparison import address_of_answer
+from apps.comparison.like_for_like.missing_plan import plans_for
 from apps.comparison.like_for_like.report import answer_one, report
 from apps.comparison.like_for_like.report_questions import questions_of_reports
 from apps.comparison.like_for_like.scope import labs_of
@@ -89,6 +90,7 @@ def _context(request: LabRequest, answer: FactorAnswer, factor: Factor, selectio
     plot = places(forest(answer, factor, MOST_ROWS)) if answer.contrasts else None
     card = AnswerCard(answer, factor, link_of(factor, selection), address_of_answer(answer, factor), plot)
     measured = selection.with_(operation=answer.operation, metric=answer.metric)  # another measure has other levels
+    may_start = request.member.covers(Role.ENGINEER) and not selection.published and not selection.study
     return {
         "card": card,
         "answer": answer,
@@ -123,10 +125,12 @@ def _context(request: LabRequest, answer: FactorAnswer, factor: Factor, selectio
             for measure in dict.fromkeys((*factor.asks, (answer.operation, answer.metric)))
         ],
         "missing": [
-            (missing_words(missing, factor), missing.like.runs[-1] if missing.like.runs else None)
+            (missing_words(missing, factor), missing.like.runs[-1] if missing.like.runs and missing.changed else None)
             for missing in answer.missing
         ],
-        "may_start": request.member.covers(Role.ENGINEER) and not selection.published and not selection.study,
+        "settling": [missing_words(missing, factor) for missing in answer.settling],
+        "plans": plans_for(answer, factor, request.lab.pk) if may_start else [],
+        "may_start": may_start,
         "levels": [
             (factor.level_name(level), n, link_of(factor, measured.with_(against=level)))
             for level, n in (answer.candidates or {}).items()

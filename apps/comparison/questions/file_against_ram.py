@@ -7,6 +7,7 @@ from django.utils.translation import gettext_lazy as _
 from apps.comparison.questions.factor import STREAMS_FIRST, Factor, Facts, named
 from apps.comparison.readings import FILE_SIZE_OVER_RAM
 
+MIB = 1 << 20
 FITS, LARGER = "fits", "larger"
 
 
@@ -26,6 +27,13 @@ def multiple_of(facts: Facts) -> float | None:
 def one_size(facts: Facts) -> tuple[str, float]:
     """Return the file size, of which each side of a set has one, and how far it is from the RAM."""
     return facts.get("file_size", ""), abs(math.log(multiple_of(facts) or 1))
+
+
+def jobs_of(level: str, facts: Facts) -> dict[str, int]:
+    """Return a file size of this level for jobs on a host with this RAM: half of it, or twice as much, of all threads."""
+    ram, threads = _number(facts.get("ram")) or 0.0, _number(facts.get("threads")) or 1
+    size = int(ram * (0.5 if level == FITS else 2) / threads)
+    return {"file_size": max(MIB, size // MIB * MIB)}
 
 
 def _number(text: str | None) -> float | None:
@@ -48,4 +56,5 @@ FACTOR = Factor(
     name_of=named({FITS: _("files that fit into RAM"), LARGER: _("files larger than RAM")}),
     is_of_point=True,
     one_of=one_size,
+    jobs_of=jobs_of,
 )
