@@ -24,12 +24,13 @@ from apps.core.quantities import spell_size
 from apps.inventory.models import Target
 from apps.inventory.snapshots.content import content_in, facts_of
 from apps.inventory.topology.host_parts import parts_of
+from apps.runs.fio_options import BY_NAME
 from apps.runs.models import Run
 from apps.runs.start.repeat import template_of
 from apps.runs.states import State
 
 MOST_TARGETS = 4  # of one missing side
-_OF_JOBS = frozenset({*WORKLOAD_FACTS, *POINT, "points", "tool"})
+_OF_JOBS = frozenset({*WORKLOAD_FACTS, *POINT, *BY_NAME, "points", "tool"})
 Json = dict[str, Any]
 
 
@@ -156,9 +157,9 @@ def _fits(
         return False
     free = (*factor.facts, *factor.implied, *factor.implied_between(*sorted((missing.level, missing.against))))
     for name in answer.held:
-        if name in _OF_JOBS or matches(name, free):
-            continue
         ours, theirs = known.get(name), like.facts.get(name)
+        if name in _OF_JOBS or matches(name, free) or (name == "tool_version" and ours is None):  # no run there yet
+            continue
         if ours != theirs or (ours is None and name in MACHINE_FACTS and not is_same):
             return False
     return True
