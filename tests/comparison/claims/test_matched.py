@@ -167,7 +167,7 @@ def test_a_claim_has_the_verdict_of_its_matched_sets(lab: Lab, study: Study) -> 
     assert [change.after for change in claim.history.all()] == ["supported"]
     named = {(one["kind"], one["fact"]) for one in claim.confounders}
     assert {("implied", "disk_count"), ("implied", "raid_implementation"), ("not_recorded", "controller")} <= named
-    assert "disks comes with it (4 / 1)" in claim.reservations
+    assert "disks (4 / 1): implied by the factor" in claim.reservations
 
 
 def test_what_is_missing_is_kept_where_it_cannot_be_answered(lab: Lab, study: Study) -> None:

@@ -71,7 +71,7 @@ def test_it_is_written_with_its_verdict_and_shows_sets_and_confounders(
     assert "Claimed: RAID 5 ÷ single disk at least 1.50" in told
     assert re.search(r"RAID 5 2\.\d+ × single disk \(2\.\d+ to 2\.\d+\) in \d matched sets: effect", told)
     assert '<svg class="forest"' in text
-    assert "disks comes with it (4 / 1)" in told
+    assert "disks (4 / 1): implied by the factor" in told
     assert "controller recorded by no run" in told
     assert "Doubtful readings" not in told
     links = [link.replace("&amp;", "&") for link in re.findall(r'href="(/compare/[^"]*)"', text)]
@@ -83,7 +83,7 @@ def test_it_is_written_with_its_verdict_and_shows_sets_and_confounders(
         assert "RAID 5 writes half as fast again" in page(sign_in("viewer"), path)
     told = page_text(page(sign_in("viewer"), "/studies/disks/"))
     assert "2 matched sets with their runs" in told
-    assert "disks comes with it (4 / 1)" in told
+    assert "disks (4 / 1): implied by the factor" in told
 
 
 @pytest.mark.usefixtures("runs")
@@ -177,7 +177,7 @@ def test_rest_has_what_is_claimed_and_the_answer(sign_in: SignIn, study: Study) 
     (contrast,) = body["answer"]["contrasts"]
     assert contrast["low"] < 2.2 < contrast["high"]
     assert all(len(one["runs"]["5"]) == one["n"][0] for one in contrast["strata"])
-    assert "disks comes with it (4 / 1)" in {one["text"] for one in body["confounders"]}
+    assert "disks (4 / 1): implied by the factor" in {one["text"] for one in body["confounders"]}
     listed = sign_in("viewer").get("/api/v1/claims/?verdict=supported").json()["results"]
     assert [one["code"] for one in listed] == ["Q1"]
     opened = write(study, "Q2", factor="kernel", level="6.1", against="2.6")
@@ -192,13 +192,13 @@ def test_the_wiki_page_of_the_study_has_its_sets(sign_in: SignIn, study: Study) 
     text = sign_in("viewer").get("/api/v1/studies/disks/?format=mediawiki").content.decode()
     assert "Q1: RAID level" in text
     assert "Q1: RAID 5 ÷ single disk" in text
-    assert "disks comes with it (4 / 1)" in text
+    assert "disks (4 / 1): implied by the factor" in text
 
 
 @pytest.mark.usefixtures("runs")
 @pytest.mark.parametrize(
     ("language", "told"),
-    [("it", "Affermato: RAID 5 ÷ disco singolo maggiore di 1"), ("ru", "Утверждается: RAID 5 ÷ один диск больше 1")],
+    [("it", "Affermato: RAID 5 ÷ disco singolo maggiore di 1"), ("ru", "Утверждается: RAID 5 ÷ одиночный диск больше 1")],
 )
 def test_the_claim_is_said_in_the_readers_language(sign_in: SignIn, study: Study, language: str, told: str) -> None:
     claim = write(study)

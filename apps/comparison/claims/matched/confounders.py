@@ -13,7 +13,7 @@ def confounder_words(confounder: Mapping[str, Any]) -> str:
     """Return one entry of a claim's evidence in a few words."""
     words = {"fact": _(label_of(confounder["fact"])), "values": confounder["text"]}
     if confounder["kind"] == "implied":
-        return _("%(fact)s comes with it (%(values)s)") % words
+        return _("%(fact)s (%(values)s): implied by the factor") % words
     if confounder["kind"] == "unknown":
         return _("%(fact)s not known, but on one target") % words
     if confounder["kind"] == "not_recorded":
