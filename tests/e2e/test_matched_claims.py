@@ -31,7 +31,9 @@ def test_a_claim_is_written_from_the_question_in_one_click(
     page = signed_in("engineer", width=width, color_scheme=scheme)
     page.goto("/compare/questions/raid_level/?operation=write&metric=bandwidth")
     page.locator(".page-head").get_by_role("link", name="Write a claim about this").click()
-    expect(page.get_by_label("Statement", exact=True)).to_have_value("Bandwidth of write: RAID 5 is higher than single disk, everything else held equal")
+    expect(page.get_by_label("Statement", exact=True)).to_have_value(
+        "Bandwidth of write: RAID 5 is higher than single disk, everything else held equal"
+    )
     assert broken_rules(page) == []
     page.get_by_label("By how much").fill("1.5")
     page.get_by_role("button", name="Save").click()

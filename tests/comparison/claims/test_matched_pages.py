@@ -198,7 +198,10 @@ def test_the_wiki_page_of_the_study_has_its_sets(sign_in: SignIn, study: Study) 
 @pytest.mark.usefixtures("runs")
 @pytest.mark.parametrize(
     ("language", "told"),
-    [("it", "Affermato: RAID 5 ÷ disco singolo maggiore di 1"), ("ru", "Утверждается: RAID 5 ÷ одиночный диск больше 1")],
+    [
+        ("it", "Affermato: RAID 5 ÷ disco singolo maggiore di 1"),
+        ("ru", "Утверждается: RAID 5 ÷ одиночный диск больше 1"),
+    ],
 )
 def test_the_claim_is_said_in_the_readers_language(sign_in: SignIn, study: Study, language: str, told: str) -> None:
     claim = write(study)

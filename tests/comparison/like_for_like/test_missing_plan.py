@@ -97,7 +97,9 @@ def fields_of(html: str) -> dict[str, Any]:
         if name and value and 'type="checkbox"' not in one and "csrf" not in one:
             fields[name[1]] = unescape(value[1])
     for name, options in re.findall(r'<select name="([^"]*)"[^>]*>(.*?)</select>', html, re.DOTALL):
-        chosen = re.search(r'<option value="([^"]*)" selected', options) or re.search(r'<option value="([^"]*)"', options)
+        chosen = re.search(r'<option value="([^"]*)" selected', options) or re.search(
+            r'<option value="([^"]*)"', options
+        )
         fields[name] = chosen[1] if chosen else ""
     for name, text in re.findall(r'<textarea name="([^"]*)"[^>]*>\s*(.*?)</textarea>', html, re.DOTALL):
         fields[name] = unescape(text)
