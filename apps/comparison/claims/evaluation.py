@@ -14,7 +14,7 @@ from apps.comparison.claims.checks.outcomes import NOT_CHECKABLE
 from apps.comparison.claims.checks.terms import Labels
 from apps.comparison.claims.checks.verdicts import digest, judge
 from apps.comparison.claims.evidence import evidence_of, whole_readings
-from apps.comparison.claims.matched.evaluation import evaluate_question
+from apps.comparison.claims.matched.evaluation import evaluate_question, without_sets
 from apps.comparison.claims.models import Claim, VerdictChange
 from apps.comparison.claims.readings import TooManyClaimSamplesError, labels_of, readings_of
 from apps.comparison.readings import Reading
@@ -119,7 +119,11 @@ def _write(claim: Claim, mark: str, result: dict[str, Any], why: str) -> bool:
             return False
         if before != result["verdict"] or numbers != _numbers(result["computed"]):
             VerdictChange.objects.create(
-                claim=claim, before=before, after=result["verdict"], why=why, computed=result["computed"]
+                claim=claim,
+                before=before,
+                after=result["verdict"],
+                why=why,
+                computed=without_sets(result["computed"]),
             )
     claim.refresh_from_db()
     return True

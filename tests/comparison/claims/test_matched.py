@@ -251,3 +251,11 @@ def test_a_renamed_host_takes_its_claims_along(lab: Lab, study: Study) -> None:
     claim.refresh_from_db()
     assert claim.verdict == "supported"
     assert contrast_of(claim.computed["answer"]).ratio == pytest.approx(contrast_of(before["answer"]).ratio)  # type: ignore[union-attr]
+
+
+def test_the_history_keeps_the_numbers_without_the_runs(lab: Lab, study: Study) -> None:
+    store(lab, old_machine(7))
+    claim = write(study)
+    kept = claim.history.get().computed["answer"]["contrast"]
+    assert kept["sets"] == []
+    assert kept["combination"] == claim.computed["answer"]["contrast"]["combination"]

@@ -68,6 +68,15 @@ def _cannot(claimed: ClaimedQuestion, problem: str) -> MatchedResult:
     return MatchedResult(NOT_CHECKABLE, {}, {}, problem, mark, mark)
 
 
+def without_sets(computed: Json) -> Json:
+    """Return what is computed without the sets and their runs, for the history, which has a row for each change."""
+    answer = computed.get("answer")
+    if not answer:
+        return computed
+    contrast = {**answer["contrast"], "sets": []} if answer["contrast"] else None
+    return {**computed, "answer": {**answer, "contrast": contrast, "nearest": [], "missing": []}}
+
+
 def _remembered(verdict: str, contrast: LevelContrast | None) -> list[Any]:
     interval = contrast.interval if contrast else None
     sets = sum(effect.logs is not None for effect in contrast.effects) if contrast else 0
