@@ -114,7 +114,7 @@ def _combination(kept: Json | None) -> Combination | None:
         return None
     numbers = {name: _number(value) for name, value in kept.items() if name not in ("method", "prediction")}
     prediction = tuple(map(_number, kept["prediction"])) if kept["prediction"] else None
-    return Combination(**numbers, method=kept["method"], prediction=prediction)  # type: ignore[arg-type]
+    return Combination(**numbers, method=kept["method"], prediction=prediction)
 
 
 def _number(value: Any) -> Any:
