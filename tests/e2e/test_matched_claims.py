@@ -29,7 +29,7 @@ def test_a_claim_is_written_from_the_question_in_one_click(
     history: None, signed_in: Any, cast: Any, complaints: list[str], width: int, scheme: str
 ) -> None:
     page = signed_in("engineer", width=width, color_scheme=scheme)
-    page.goto("/compare/questions/raid_level/?operation=write&metric=bandwidth")
+    page.goto("/compare/questions/raid_level/?operation=write&metric=bandwidth&host=new")
     page.locator(".page-head").get_by_role("link", name="Write a claim about this").click()
     expect(page.get_by_label("Statement", exact=True)).to_have_value(
         "Bandwidth of write: RAID 5 is higher than single disk, everything else held equal"
