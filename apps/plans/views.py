@@ -32,6 +32,7 @@ from apps.studies.models import Plan
 from apps.studies.plans.problems import PlanError
 
 PAGE = 50
+IN_ADDRESS = ("title", "kind", "rounds", "file_sizes", "direct", "notes")  # what another page may fill in
 FRESH_S = 1  # seconds that one rendering of the live part serves everybody who looks
 KEPT_S, RENDERING_S = 30, 10  # how long the last one may serve while the next is rendered, and how long that may take
 
@@ -61,6 +62,7 @@ def plans(request: LabRequest) -> HttpResponse:
 def new(request: LabRequest) -> HttpResponse:
     """GET: the form. POST: write the plan; nothing is started yet."""
     first = {"targets": request.GET.getlist("target"), "preset": request.GET.get("procedure", "")}
+    first |= {name: request.GET.get(name, "") for name in IN_ADDRESS}
     first = {name: value for name, value in first.items() if value}
     form = NewPlanForm(request.lab, request.POST or None, initial=first)
     preparations = PreparationForms(request.POST or None)
