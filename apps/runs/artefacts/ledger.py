@@ -60,7 +60,7 @@ def _find_forgotten_runs() -> Iterator[str]:
 
 def _find_altered_streams(attempt: Attempt) -> Iterator[str]:
     """Yield the streams of an attempt whose stored bytes are not those of its manifest."""
-    for stream, promised in attempt.manifest.items():
+    for stream, promised in (attempt.manifest or {}).items():
         stored = _stored_sum(attempt, stream)
         if stored != promised["sha256"]:
             yield (
