@@ -91,6 +91,7 @@ class Likeness:
         self._of_runs: dict[tuple[int, frozenset[tuple[str, str]]], tuple[Any, int]] = {}
         self._asked: set[str] = set(WORKLOAD)  # names of facts that are of the workload
         self._between: dict[tuple[Any, ...], tuple[str, ...]] = {}
+        self._known: set[str] = set()  # of what every place has, the names that some reading tells
 
     def key(self, reading: Reading) -> Key:
         """Return what is equal for readings of one configuration, and for no others."""
@@ -103,6 +104,7 @@ class Likeness:
             number = self._numbers.setdefault(frozenset(facts.items()), len(self._facts))
             if number == len(self._facts):
                 self._facts.append(facts)
+                self._known.update(name for name in ALWAYS_THERE if name in facts)
             known = self._of_runs[place] = reading.facts, number  # kept, so that its id stays its own
         return known[1], (reading.file_size, reading.block_size, reading.threads, reading.iodepth)
 
@@ -150,11 +152,9 @@ class Likeness:
         is_elsewhere = any(name in mine and name in other and mine[name] != other[name] for name in ("host", "target"))
         if not is_elsewhere or WHOLE & {*compared}:
             return ()
-        known = {name for facts in self._facts for name in ALWAYS_THERE if name in facts}
         return tuple(
             name
-            for name in ALWAYS_THERE
-            if name in known and name not in mine and name not in other and name not in compared
+            for name in sorted(self._known - mine.keys() - other.keys() - {*compared})
             if not any(_implies(side, name, mine, other) for side in compared)
         )
 

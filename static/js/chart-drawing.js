@@ -2,7 +2,7 @@
    colours, light and dark. What a point says stands in chart-words.js, the marks in chart-marks.js. */
 
 import { keys } from "./chart-keys.js";
-import { KINDS, feet, notes, shape, tileTexts } from "./chart-marks.js";
+import { FOOTED, KINDS, feet, notes, shape, tileTexts } from "./chart-marks.js";
 import { sentence } from "./chart-words.js";
 import { significant, tick } from "./quantities.js";
 
@@ -64,6 +64,11 @@ function withRoom(values, axis, text) {
     if (shown.every((other) => Math.abs(share(value) - share(other)) * axis.width > half(value) + half(other))) shown.push(value);
   }
   return shown.sort((a, b) => a - b).map((value) => ({ value }));
+}
+
+/* Below bars and boxes stand the marks of their series. */
+function footroom(data) {
+  return FOOTED.includes(data.kind) ? { ticks: { ...scale(data.x).ticks, padding: 12 } } : {};
 }
 
 const LABEL = 16; // px, the height of a line's label
@@ -131,7 +136,7 @@ function options(data, zoomed) {
     maintainAspectRatio: false,
     layout: { padding: { top: headroom(data) } },
     interaction: { mode: "nearest", intersect: false, axis: isOfRun ? "x" : "xy" },
-    scales: { x: { ...scale(data.x, { isTiled }), ...ends(data) }, y: { ...y, reverse: data.kind === "heat" } },
+    scales: { x: { ...scale(data.x, { isTiled }), ...ends(data), ...footroom(data) }, y: { ...y, reverse: data.kind === "heat" } },
     plugins: {
       legend: legend(data),
       annotation: { clip: false, annotations: references(data) },

@@ -174,21 +174,23 @@ export function notes(data, look) {
   };
 }
 
+export const FOOTED = ["bar", "paired", "box"];
 const FOOT = 5; // px, half of a mark
 const NARROWEST = 7; // px: a mark on a narrower bar would cover its neighbours
 
-/* The mark of each series at the foot of its bars or boxes, so that they are told apart without colours. */
+/* The mark of each series below its bars or boxes, so that they are told apart without colours: below the axis, because
+   inside the frame it would be taken for a value. */
 export function feet(data, look) {
   return {
     id: "feet",
     afterDatasetsDraw(chart) {
-      if (!["bar", "paired", "box"].includes(data.kind)) return;
+      if (!FOOTED.includes(data.kind)) return;
       data.series.forEach((series, index) => {
         if (!chart.isDatasetVisible(index)) return;
         const { data: bars } = chart.getDatasetMeta(index);
         series.points.forEach((point, at) => {
           const { x, width } = bars[at].getProps(["x", "width"], true);
-          if (point && width >= NARROWEST && x > chart.chartArea.left && x < chart.chartArea.right) mark(chart.ctx, shape(index), x, chart.chartArea.bottom - FOOT - 4, look.tone(index), look.surface);
+          if (point && width >= NARROWEST && x > chart.chartArea.left && x < chart.chartArea.right) mark(chart.ctx, shape(index), x, chart.chartArea.bottom + FOOT + 4, look.tone(index), look.surface);
         });
       });
     },

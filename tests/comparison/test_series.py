@@ -152,6 +152,7 @@ def test_a_picture_has_eight_looks(chart: str) -> None:
         marks = [found[name] for name in (next(k for k in found if k.startswith(f"point-{n}-")) for n in range(8))]
     else:
         marks = [found[prefix.format(number)] for number in range(8)]
+        assert all(y < 0 for mark in marks for y in mark.get_ydata())  # below the axis: they are no values
     assert len({(mark.get_markeredgecolor(), mark.get_marker()) for mark in marks}) == 8
 
 

@@ -59,14 +59,19 @@ NARROWEST = 0.009  # of the axis: a mark on a narrower bar would cover its neigh
 
 
 def draw_feet(axes: "Axes", xs: Sequence[float], series: ChartSeries, width: float, palette: Palette) -> None:
-    """Put the mark of a series at the foot of its bars or boxes, so that they are told apart without colours."""
+    """Put the mark of a series below its bars or boxes, so that they are told apart without colours.
+
+    Below the axis: inside the frame it would be taken for a value.
+    """
     places = max((point.place for point in series.points), default=0.0) + 1
     there = [x for x, point in zip(xs, series.points, strict=True) if point.form is not ValueForm.MISSING]
     if there and width / places >= NARROWEST:
         (feet,) = axes.plot(
-            there, [0.025] * len(there), ls="none", marker=mark_of(series.tone), ms=5, mew=1.1,
-            mfc=palette.surface, mec=colour_of(palette, series.tone), zorder=4, transform=axes.get_xaxis_transform(),
+            there, [-0.022] * len(there), ls="none", marker=mark_of(series.tone), ms=5, mew=1.1,
+            mfc=palette.surface, mec=colour_of(palette, series.tone), clip_on=False,
+            transform=axes.get_xaxis_transform(),
         )  # fmt: skip
+        axes.tick_params(axis="x", pad=14)
         feet.set_gid(f"feet-{series.tone}")
 
 
