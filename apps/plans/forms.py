@@ -6,9 +6,10 @@ from django import forms
 
 from apps.core.forms import SiteForm
 from apps.labs.models import Lab
-from apps.plans.plan_request import PlanRequest, find_preset, make_points, refuse_values
+from apps.plans.plan_request import PlanRequest, find_preset, make_points, read_file_sizes, refuse_values
 from apps.plans.presets import PRESETS
 from apps.plans.published_procedure import find_procedures, repeat, usual_rule
+from apps.plans.run_procedure import PREFIX, find_run, points_of_run
 from apps.runs.forms import offered_targets
 from apps.studies.models import Plan, Study
 from apps.studies.plans.guards import KINDS
@@ -26,6 +27,12 @@ ORDERS = [
     ("interleaved", "interleaved: a disturbance hits every target and not only one"),
     ("randomized", "randomized, by a stored seed"),
     ("sequential", "sequential: one target after the other"),
+]
+DIRECT = [
+    ("", "as the procedure has it"),
+    ("direct", "direct I/O (bypass page cache)"),
+    ("buffered", "through the page cache"),
+    ("both", "both"),
 ]
 RULES = [
     (USUAL, "as usual for the procedure"),
@@ -58,6 +65,9 @@ class NewPlanForm(SiteForm):
     block_sizes = forms.CharField(required=False, max_length=300, label="Block sizes", help_text="4k..1m · 4k, 64k, 1m")
     iodepths = forms.CharField(required=False, max_length=300, label="Queue depths", help_text="1,2,4..256")
     numjobs = forms.CharField(required=False, max_length=300, label="Parallel jobs (numjobs)", help_text="1,2,4")
+    direct = forms.ChoiceField(
+        required=False, label="Page cache", choices=DIRECT, help_text="for the job of a run alone"
+    )
     runtime = forms.IntegerField(
         required=False, min_value=1, max_value=86400, label="Runtime, s", help_text="of each run, where it is timed"
     )
@@ -87,8 +97,10 @@ class NewPlanForm(SiteForm):
         fields: Any = self.fields
         fields["targets"].queryset = offered_targets(lab)
         fields["study"].queryset = Study.objects.filter(lab=lab)
+        self.run = find_run(str(self.data.get("preset") or self.initial.get("preset") or ""))
         self.procedures = {f"{REPORT}{plan.pk}": plan for plan in find_procedures()}
         fields["preset"].choices = [
+            *([("A run", [(f"{PREFIX}{self.run.pk}", f"as run {self.run.pk}, with its job")])] if self.run else []),
             ("Procedures by name", [(preset.name, preset.title) for preset in PRESETS]),
             *([("Published reports", [(key, f"{plan.study}: {plan.title}") for key, plan in self.procedures.items()])]
               if self.procedures else []),
@@ -103,6 +115,8 @@ class NewPlanForm(SiteForm):
         """Return the stopping rule as `apps.studies.plans.schema` reads it."""
         typed = self.cleaned_data
         if typed["kind"] == USUAL:
+            if typed["preset"].startswith(PREFIX):
+                return {"kind": "fixed", "rounds": 5}
             return usual_rule(report) if report else dict(find_preset(typed["preset"]).rule)
         most = max(3, typed["rounds"])
         return {
@@ -118,7 +132,12 @@ class NewPlanForm(SiteForm):
         typed = self.cleaned_data
         guards = [{"kind": kind, **({"factor": 2} if KINDS[kind].parameters else {})} for kind in typed["guards"]]
         report, notes = self.procedures.get(typed["preset"]), typed["notes"]
-        if report:
+        if typed["direct"] and not typed["preset"].startswith(PREFIX):
+            raise PlanError("direct", typed["direct"], "nothing: the procedure has its own")
+        if typed["preset"].startswith(PREFIX) and self.run:
+            refuse_values(typed, "a run's job", ("file_sizes",))
+            points = points_of_run(self.run, read_file_sizes(typed["file_sizes"]), typed["direct"])
+        elif report:
             refuse_values(typed, "a report's procedure")
             procedure = repeat(report, is_scaled=typed["is_scaled"])
             points, notes = procedure.points, "\n".join(filter(None, [notes, *procedure.remarks]))

@@ -27,6 +27,7 @@ from apps.studies.models import Plan
 from apps.studies.plans.problems import PlanError
 
 PAGE = 50
+IN_ADDRESS = ("title", "kind", "rounds", "file_sizes", "direct", "notes")  # what another page may fill in
 FRESH_S = 1  # seconds that one rendering of the live part serves everybody who looks
 
 
@@ -51,6 +52,7 @@ def plans(request: LabRequest) -> HttpResponse:
 def new(request: LabRequest) -> HttpResponse:
     """GET: the form. POST: write the plan; nothing is started yet."""
     first = {"targets": request.GET.getlist("target"), "preset": request.GET.get("procedure", "")}
+    first |= {name: request.GET.get(name, "") for name in IN_ADDRESS}
     first = {name: value for name, value in first.items() if value}
     form = NewPlanForm(request.lab, request.POST or None, initial=first)
     if request.method == "POST" and form.is_valid():
