@@ -49,6 +49,7 @@ class MissingPlan:
     jobs: tuple[Json, ...] = ()
     changed: tuple[str, ...] = ()  # the options of the job that differ from those of the run
     problem: str = ""
+    beside: int | None = None  # a run beside which they are missing, that the start form can begin with
 
     @property
     def address(self) -> str:
@@ -103,6 +104,7 @@ def _plan(
         texts=tuple(missing_words(one, factor) for one in missing),
         title=f"{factor.title}: {factor.level_name(first.level)} / {factor.level_name(first.against)}"[:200],
         rounds=max(one.n for one in missing),
+        beside=first.like.runs[-1] if first.like.runs else None,
     )
     run = Run.objects.select_related("workload").filter(pk__in=first.like.runs[-1:]).first()
     job, problem = _job_of(run)
@@ -132,15 +134,13 @@ def _job_of(run: Run | None) -> tuple[Json | None, str]:
     if run is None:
         return None, _("The runs beside which they are missing are not to be seen here.")
     template = template_of(run)
+    cannot = _("Run %(run)s cannot be repeated whole: %(why)s.")
     if template.problem:
-        return None, template.problem
+        return None, cannot % {"run": run.pk, "why": template.problem.rstrip(".")}
     if len(template.jobs) != 1:
         return None, _("Run %(run)s has several jobs, and a step of a plan has one.") % {"run": run.pk}
     if template.differences:
-        return None, _("Run %(run)s cannot be repeated whole: %(why)s.") % {
-            "run": run.pk,
-            "why": "; ".join(template.differences),
-        }
+        return None, cannot % {"run": run.pk, "why": "; ".join(template.differences)}
     return dict(template.jobs[0]), ""
 
 

@@ -124,10 +124,7 @@ def _context(request: LabRequest, answer: FactorAnswer, factor: Factor, selectio
              measure == (answer.operation, answer.metric))
             for measure in dict.fromkeys((*factor.asks, (answer.operation, answer.metric)))
         ],
-        "missing": [
-            (missing_words(missing, factor), missing.like.runs[-1] if missing.like.runs and missing.changed else None)
-            for missing in answer.missing
-        ],
+        "missing": [missing_words(missing, factor) for missing in answer.missing],
         "settling": [missing_words(missing, factor) for missing in answer.settling],
         "plans": plans_for(answer, factor, request.lab.pk) if may_start else [],
         "may_start": may_start,

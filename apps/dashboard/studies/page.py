@@ -6,7 +6,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from apps.comparison.claims.matched.presentation import MatchedClaim
-from apps.comparison.claims.models import Claim, ClaimQuerySet
+from apps.comparison.claims.models import Claim
 from apps.comparison.claims.presentation import matched_of
 from apps.comparison.in_studies.caveats import caveats_of
 from apps.comparison.in_studies.printed_results import Results, results_of
@@ -56,7 +56,7 @@ def context_of(study: Study) -> dict[str, object]:
         "values": _values(results, configurations),
         "has_printed_figures": have_figures(tables),
         "claims": kept_claims,
-        "matched_claims": _matched_claims(claims),
+        "matched_claims": _matched_claims(kept_claims),
         "verdicts": claims.verdicts(),
         "caveats": caveats_of([study])[study.pk],
         "caveats_elsewhere": _elsewhere(kept_claims, compared),
@@ -69,9 +69,10 @@ def context_of(study: Study) -> dict[str, object]:
     }
 
 
-def _matched_claims(claims: ClaimQuerySet) -> list[tuple[Claim, MatchedClaim]]:
-    """Return the claims about questions, each with its matched sets."""
-    pairs = [(claim, matched_of(claim)) for claim in claims.about_questions()]
+def _matched_claims(kept_claims: Sequence[Claim]) -> list[tuple[Claim, MatchedClaim]]:
+    """Return the claims about questions, each with its matched sets; one query where there are any."""
+    about = [claim.pk for claim in kept_claims if claim.is_about_question]
+    pairs = [(claim, matched_of(claim)) for claim in Claim.objects.filter(pk__in=about)] if about else []
     return [(claim, matched) for claim, matched in pairs if matched]
 
 

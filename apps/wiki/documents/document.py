@@ -74,7 +74,8 @@ class Contents:
     @cached_property
     def matched_claims(self) -> Sequence[Claim]:
         """Return the claims about questions with their answers."""
-        return list(Claim.objects.of_study(self.study).about_questions())
+        about = [claim.pk for claim in self.claims if claim.is_about_question]
+        return list(Claim.objects.filter(pk__in=about)) if about else []
 
     @cached_property
     def verdicts(self) -> dict[str, int]:
