@@ -201,7 +201,8 @@ class DiskNames:
     def name(self, run: Mapping[str, Any]) -> str | None:
         """Return the first of the names of the targets on the run's disk; its own target's where the disk is unknown."""
         key = self._key(run)
-        return self._names.get(key, run["target__name"]) if key else run["target__name"]
+        own: str | None = run["target__name"]
+        return self._names.get(key, own) if key else own
 
     def _key(self, run: Mapping[str, Any]) -> DiskKey | None:
         array = run["target__filesystem__array_id"] or run["target__array_id"]
