@@ -15,7 +15,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from importlib.util import cache_from_source
 from pathlib import Path
@@ -120,7 +120,7 @@ class Sound:
 
     lanes: list[Lane]
     mutants: list[Mutant]
-    record: Record
+    record: Record = field(repr=False)
 
 
 @pytest.fixture(scope="module")
