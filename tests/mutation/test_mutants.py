@@ -41,6 +41,7 @@ MOST_BYTES = 12 << 30  # of addresses, so that one that fills memory dies before
 NOT_COPIED = shutil.ignore_patterns(".git", ".venv", "var", "node_modules", "__pycache__", ".*_cache", ".hypothesis")
 MARKS = "not (browser or faults or benchmark or outside or mutation or slow or long or fio)"
 OF_THE_MACHINE = ("connection timeout expired", "server closed the connection", "Connection refused")
+NOT_PASSED_ON = ("SPINDLE_LONG", "SPINDLE_SEED", "PYTEST_CURRENT_TEST")  # tests have their usual cases
 WRONG_USE, NO_TESTS = 4, 5  # pytest's status
 OWN_DATABASE, NEW_DATABASE = ("--reuse-db",), ("--reuse-db", "--create-db")
 
@@ -72,7 +73,7 @@ class Lane:
 
     @property
     def environment(self) -> dict[str, str]:
-        own = {name: value for name, value in os.environ.items() if name not in ("SPINDLE_LONG", "PYTEST_CURRENT_TEST")}
+        own = {name: value for name, value in os.environ.items() if name not in NOT_PASSED_ON}
         own["SPINDLE_REDIS_PREFIX"] = f"{own.get('SPINDLE_REDIS_PREFIX', 'spindle:')}lane{self.number}:"
         if url := own.get("DATABASE_URL"):
             parts = urlsplit(url)
