@@ -14,7 +14,7 @@ from apps.labs.isolation import all_labs, lab_scope
 from apps.labs.links.invitations import invite
 from apps.labs.links.one_use import Maker
 from apps.labs.links.renewals import renew
-from apps.labs.models import AuditEvent, Invitation, Lab, Member, Renewal, Role, Token
+from apps.labs.models import AuditEvent, Invitation, Lab, Member, Renewal, Role, Token, User
 from tests.conftest import Cast
 
 pytestmark = pytest.mark.django_db
@@ -189,3 +189,22 @@ def test_a_repeated_act_is_one_row_for_each_author_and_day(cast: Cast) -> None:
         AuditEvent.objects.record_repeated(cast.lab.pk, "chunk conflict", "attempt 7", actor=actor, known="x")
     rows = [(who, detail["times"], detail["known"]) for _, _, who, detail in trail(cast.lab)]
     assert rows == [("a", 3, "x"), ("b", 1, "x")]
+
+
+def test_a_lab_with_the_longest_name_can_be_given_up_and_its_name_is_free_again(cast: Cast) -> None:
+    name = "x" * 120
+    made = services.create_lab(name, "owner@example.org", cast.owner)
+    services.leave_lab(Member.objects.get(lab=made))
+    made.refresh_from_db()
+    suffix = f" (given up, {made.pk})"
+    assert made.name == "x" * (120 - len(suffix)) + suffix
+    assert services.create_lab(name, "owner@example.org", cast.owner).name == name
+
+
+def test_a_new_account_has_its_password_and_an_address_as_it_is_found(db: None) -> None:
+    user = User.objects.create_user("Some.Body@Example.ORG", "a fine new one")
+    user.refresh_from_db()
+    assert user.check_password("a fine new one")
+    assert not user.check_password("another one")
+    assert User.objects.get(email="some.body@example.org") == user
+    assert Client().login(email="some.body@example.org", password="a fine new one")

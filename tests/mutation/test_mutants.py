@@ -15,7 +15,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from importlib.util import cache_from_source
 from pathlib import Path
@@ -36,11 +36,12 @@ TESTS = os.environ.get("SPINDLE_MUTANT_TESTS", "tests").split()
 LANES = int(os.environ.get("SPINDLE_MUTANT_LANES", "2"))  # mutants at the same time
 RECORD = os.environ.get("SPINDLE_MUTANT_RECORD", "")  # a folder that keeps which test executes what, for the next time
 ENOUGH = 0.9
-MOST_SECONDS = 600.0  # a mutant that never ends is dead
+MOST_SECONDS = 1200.0  # a mutant that never ends is dead
 MOST_BYTES = 12 << 30  # of addresses, so that one that fills memory dies before others do
 NOT_COPIED = shutil.ignore_patterns(".git", ".venv", "var", "node_modules", "__pycache__", ".*_cache", ".hypothesis")
 MARKS = "not (browser or faults or benchmark or outside or mutation or slow or long or fio)"
 OF_THE_MACHINE = ("connection timeout expired", "server closed the connection", "Connection refused")
+NOT_PASSED_ON = ("SPINDLE_LONG", "SPINDLE_SEED", "PYTEST_CURRENT_TEST")  # tests have their usual cases
 WRONG_USE, NO_TESTS = 4, 5  # pytest's status
 OWN_DATABASE, NEW_DATABASE = ("--reuse-db",), ("--reuse-db", "--create-db")
 
@@ -72,7 +73,7 @@ class Lane:
 
     @property
     def environment(self) -> dict[str, str]:
-        own = {name: value for name, value in os.environ.items() if name not in ("SPINDLE_LONG", "PYTEST_CURRENT_TEST")}
+        own = {name: value for name, value in os.environ.items() if name not in NOT_PASSED_ON}
         own["SPINDLE_REDIS_PREFIX"] = f"{own.get('SPINDLE_REDIS_PREFIX', 'spindle:')}lane{self.number}:"
         if url := own.get("DATABASE_URL"):
             parts = urlsplit(url)
@@ -120,7 +121,7 @@ class Sound:
 
     lanes: list[Lane]
     mutants: list[Mutant]
-    record: Record
+    record: Record = field(repr=False)
 
 
 @pytest.fixture(scope="module")

@@ -113,6 +113,25 @@ def test_the_command_before_the_progress_lines_is_kept() -> None:
     assert (run.workload["command"], run.caption) == ("bonnie++ -d /mnt -s 4096", "tests of march")
 
 
+@pytest.mark.parametrize(
+    ("typed", "announced"),
+    [
+        ("4096", None),
+        ("4g", None),
+        ("4050", None),
+        ("4000", 4000 * M),
+        ("8g", 8 * G),
+        ("2048m", 2 * G),
+        ("1t", 1024 * G),
+    ],
+)
+def test_a_size_of_the_command_that_is_not_the_rows_is_kept_beside_it(typed: str, announced: int | None) -> None:
+    """Rows print rounded sizes, so a difference of up to 2 % is none."""
+    run = only(f"$ bonnie++ -d /mnt -s {typed}\n{OLD_TEXT}")
+    assert value(run, "write").file_size == 4 * G
+    assert run.workload.get("header_file_size") == announced
+
+
 def test_csv_of_1_97_has_sizes_threads_and_latencies() -> None:
     run = only(NEW_CSV)
     assert (run.host, run.tool_version, run.labels) == ("beta", "1.97", {"seed": "1400000000"})

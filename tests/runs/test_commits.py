@@ -108,3 +108,19 @@ def test_giving_up_commits_and_is_whole(place: Target, is_host: bool, monkeypatc
     assert (event.subject, event.who, event.detail) == (str(lost), ME, {"reason": "It burnt.", "host": str(place.host)})
     states = set(Run.objects.filter(pk__in=[run.pk for run in waiting]).values_list("state", flat=True))
     assert states == {State.CANCELLED if is_host else State.QUEUED}
+
+
+@pytest.mark.parametrize(("reported", "state"), [(State.RUNNING, State.RUNNING), (State.ACCEPTED, State.ACCEPTED)])
+def test_an_abandoned_attempt_that_its_host_still_has_is_open_again(place: Target, reported: str, state: str) -> None:
+    lost = quiet(place)
+    assert abandon_run(lost, "It burnt.", ME)
+    attempt = Attempt.objects.get(run=lost)
+    assert attempt.resume(reported)
+    stored = Attempt.objects.get(run=lost)
+    names = ("state", "answered_at", "reason", "lease_until", "cancel_wanted_at")
+    assert {name: getattr(attempt, name) for name in names} == {name: getattr(stored, name) for name in names}
+    assert (stored.state, stored.reason) == (state, "")
+    assert (stored.cancel_wanted_at is not None) == (reported == State.ACCEPTED), "what was given up does not begin"
+    lost.refresh_from_db()
+    assert (lost.state, lost.problem) == (state, "")
+    assert not attempt.resume(reported), "once"

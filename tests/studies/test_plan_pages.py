@@ -240,6 +240,17 @@ def test_a_plan_is_written_by_the_form(study, sign_in) -> None:
     assert len(plans_of_study(study)[0].steps) == 5 * 3, "four cells, one of them beyond the largest file"
 
 
+def test_an_error_stands_at_the_field_that_it_is_about(study, sign_in) -> None:
+    changed = {"p0-block_size": "7", "p1-tool": "", "r0-limit_reason": "", "at_least": "50", "seed": ""}
+    for field, value in changed.items():
+        answer = sign_in("engineer").post(f"{PAGE}new/", form_of(**{field: value}))
+        draft = answer.context["draft"]
+        forms = (draft.form, *draft.points, *(row for row, _ in draft.rows))
+        assert [form.add_prefix(name) for form in forms for name in form.errors] == [field]
+        assert answer.status_code == 422
+    assert not Plan.objects.exists()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("changed", "sentence"),
