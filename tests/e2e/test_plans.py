@@ -20,7 +20,7 @@ from tests.dashboard import world
 from tests.e2e.looking import broken_rules
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-DRAWN = """(id) => { const chart = window.Chart.getChart(document.getElementById(id));
+DRAWN = """(id) => { const chart = window.Chart.getChart(document.querySelector(`[data-plan-chart=${id}-data] canvas`));
   return chart ? chart.data.datasets.map((set) => set.data.filter((one) => !Number.isNaN(one.y)).length) : null; }"""
 HEADS = 4  # of a disk with 1 ms each: 4,000 IOPS
 SETTLING = (900, 500, 220, 108, 102, 99, 101, 98)  # MB/s, round after round
@@ -93,7 +93,7 @@ def test_a_search_for_saturation_draws_its_curve_while_it_runs(
     page.evaluate("window.sameDocument = true")
     for _ in range(3):
         measure(furnished, plan, as_a_disk)
-    chart = page.locator("#chart-saturation")
+    chart = page.locator("[data-plan-chart=chart-saturation-data] canvas")
     expect(chart).to_be_visible()
     expect(page.locator(".plan-statements")).to_contain_text("So far the highest IOPS")
     await_drawn(page, "chart-saturation", 0, 3)
