@@ -8,7 +8,7 @@ from apps.inventory.models import Target
 from apps.labs.models import Lab
 from apps.plans.presets import BY_NAME
 from apps.plans.presets.preset import PlanPointData, Preset, PresetOptions
-from apps.plans.value_lists import ValueListError, parse_file_sizes, parse_numbers, parse_sizes
+from apps.plans.value_lists import FileSize, ValueListError, parse_file_sizes, parse_numbers, parse_sizes
 from apps.runs.workload import RW
 from apps.studies.models import Plan, Study
 from apps.studies.plans.problems import PlanError
@@ -30,6 +30,7 @@ class PlanRequest:
         points: The columns, as `apps.studies.plans.schema` reads them.
         stopping: The stopping rule.
         guards: The guards, as `apps.studies.plans.schema` reads them.
+        preparations: What is done before runs, as `apps.plans.preparations.read_preparations` reads it.
         order: interleaved, randomized or sequential.
         seed: Of a randomized order.
         study: The lab's own study that it belongs to; None makes a new one with the same title.
@@ -42,6 +43,7 @@ class PlanRequest:
     points: Sequence[PlanPointData]
     stopping: Mapping[str, Any]
     guards: Sequence[Mapping[str, Any]] = ()
+    preparations: Sequence[Mapping[str, Any]] = ()
     order: str = "interleaved"
     seed: int | None = None
     notes: str = ""
@@ -94,6 +96,11 @@ def _read(name: str, text: str, read: Callable[[str], Sequence[Any]]) -> Sequenc
         return read(text)
     except ValueListError as error:
         raise PlanError(name, error.found, error.expected) from None
+
+
+def read_file_sizes(text: str) -> list[FileSize]:
+    """Return the file sizes as people type them; none where nothing was typed. Raises `PlanError`."""
+    return list(_read("file_sizes", text, parse_file_sizes)) if text.strip() else []
 
 
 def _patterns(text: str) -> list[str]:

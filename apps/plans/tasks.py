@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from apps.core.task_queue import publish
 from apps.labs.isolation import all_labs, lab_scope
-from apps.plans.models import Execution, PlanSchedule
+from apps.plans.models import Execution, PlanSchedule, PreparationRun
 from apps.plans.schedules.services import fire
 from apps.plans.steps import advance, find_idle_hosts, find_unjudged_runs, note_evidence
 from apps.studies.models import PlannedRun
@@ -22,7 +22,11 @@ def run_ended(run_id: int) -> str:
     Sent when an attempt ends without a result, and when a result was read in. It does nothing for other runs.
     """
     with all_labs():
-        planned = PlannedRun.objects.select_related("run", "row__plan").filter(run=run_id).first()
+        planned = PlannedRun.objects.select_related("run__host__agent", "row__plan").filter(run=run_id).first()
+        prepared = None if planned else PreparationRun.objects.select_related("run", "row").filter(run=run_id).first()
+    if prepared is not None:
+        with lab_scope(prepared.run.lab_id):
+            return advance(prepared.row.plan_id, prepared.run.host_id)
     if planned is None:
         return "not planned"
     with lab_scope(planned.run.lab_id):

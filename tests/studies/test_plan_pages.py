@@ -197,7 +197,10 @@ def test_a_cell_is_left_out_with_a_reason_and_put_in_again(study, plan, sign_in)
     text = client.get(PAGE).content.decode()
     assert "No wish to wait." in text
     assert text.count(">include<") == 1, "not for the hole that follows from the largest file"
-    client.post(address, {"reason": "", "note": "", "csrf": "x"})
+    refused = client.post(address, {"reason": "x" * 501, "note": ""})
+    assert refused.status_code == 422
+    assert "at most 500 characters" in refused.content.decode()
+    assert client.post(address, {}).status_code == 302
     assert states(study)["small", "4x"] == "waiting"
     assert client.get(f"/plans/{plan.pk}/cell/?row=small&point=none").status_code == 404
 
@@ -213,7 +216,8 @@ def form_of(**changed: Any) -> dict[str, Any]:
         "p1-label": "", "p1-file_size": "100 MiB", "p1-tool": "dd", "p1-operations": "write, read",
         "g0-kind": "idle", "g0-is_included": "on", "g0-is_required": "on", "g5-kind": "cache_rule", "g5-is_included": "on", "g5-factor": "4",
         **{f"g{at}-kind": kind for at, kind in enumerate(["users_out", "queues_off", "fresh_system", "alone"], 1)},
-        **{f"g{at}-kind": kind for at, kind in enumerate(["caches_dropped", "file_removed", "array_settled", "space", "temperature"], 6)},
+        **{f"g{at}-kind": kind for at, kind in enumerate(["caches_dropped", "file_removed", "array_settled"], 6)},
+        **{f"g{at}-kind": kind for at, kind in enumerate(["space", "filesystem", "temperature"], 9)},
     }  # fmt: skip
     return {**data, **changed}
 

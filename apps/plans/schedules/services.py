@@ -18,8 +18,10 @@ from apps.plans.models import (
     ExecutionState,
     FiringOutcome,
     PlanSchedule,
+    Preparation,
     ScheduleFiring,
     ScheduleKind,
+    execution_of,
 )
 from apps.plans.schedules.recurrence import Recurrence, RecurrenceError, parse_recurrence
 from apps.plans.services import MOST_RETRIES, ExecutionError, record_act, start_plan
@@ -29,9 +31,9 @@ from apps.studies.plans.draft import free_name
 LATE = timedelta(minutes=5)
 MOST_A_DAY = 24
 WEEKDAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
-Part = TypeVar("Part", PlanConfiguration, PlanPoint, Guard)
+Part = TypeVar("Part", PlanConfiguration, PlanPoint, Guard, Preparation)
 # What a plan is made of; all else that refers to one belongs to what became of it.
-PARTS: tuple[type[Model], ...] = (PlanConfiguration, PlanPoint, Guard, PlanCell)
+PARTS: tuple[type[Model], ...] = (PlanConfiguration, PlanPoint, Guard, Preparation, PlanCell)
 BY_SCHEDULE = "schedule of"  # what starts of a schedule have as their author, before the plan's title
 
 
@@ -221,7 +223,9 @@ def _start_copy(schedule: PlanSchedule, firing: ScheduleFiring, now: datetime) -
     try:
         with transaction.atomic():
             copy = copy_plan(plan, f"{plan.title[:180]}, {local:%Y-%m-%d %H:%M}", actor=actor)
-            start_plan(copy, actor=actor, retries=schedule.retries)
+            former = execution_of(plan)
+            guards = {"guard_wait": former.guard_wait, "guard_failure": former.guard_failure} if former else {}
+            start_plan(copy, actor=actor, retries=schedule.retries, **guards)
     except ExecutionError as error:
         firing.outcome, firing.reason = FiringOutcome.FAILED, str(error)
         return
@@ -236,7 +240,7 @@ def _delay(delay: timedelta) -> str:
 
 
 def copy_plan(plan: Plan, title: str, *, actor: str) -> Plan:
-    """Write a plan of the same study with the same rows, points, guards and excluded cells, without runs."""
+    """Write a plan of the same study with the same rows, points, guards, preparations and excluded cells, without runs."""
     old = Plan.objects.whole().get(pk=plan.pk)
     rows, points = list(old.rows.all()), list(old.points.all())
     guards, cells = list(old.guards.all()), list(old.cells.all())
@@ -248,6 +252,7 @@ def copy_plan(plan: Plan, title: str, *, actor: str) -> Plan:
     new_rows = PlanConfiguration.objects.bulk_create([_copied(row, copy) for row in rows])
     new_points = PlanPoint.objects.bulk_create([_copied(point, copy) for point in points])
     Guard.objects.bulk_create([_copied(guard, copy) for guard in guards])
+    Preparation.objects.bulk_create([_copied(preparation, copy) for preparation in old.preparations.all()])
     row_of = {row.pk: new for row, new in zip(rows, new_rows, strict=True)}
     point_of = {point.pk: new for point, new in zip(points, new_points, strict=True)}
     PlanCell.objects.bulk_create(

@@ -187,6 +187,8 @@ class GuardForm(SiteForm):
         if typed["kind"] == "cache_rule":
             tolerance = stored.parameters.get("tolerance", 0.0) if stored else 0.0
             data |= {"factor": typed["factor"], "tolerance": tolerance}
+        elif stored:
+            data |= stored.parameters  # limits that a plan was written with elsewhere stay
         return data
 
 

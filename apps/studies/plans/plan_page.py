@@ -1,6 +1,6 @@
 """A study's plans as pages and REST show them: the matrix with states, the order, guards in words, what remains."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -18,7 +18,7 @@ from apps.studies.plans.progress import NOT_RUN, STATES, Estimate, HeldRun, Prog
 from apps.studies.plans.run_assignment import Assignment, NotCounted, Place, StudysRuns, assign_runs, runs_of
 from apps.studies.plans.saturation.row_ladders import RowLadder, SaturationSearch
 from apps.studies.plans.stopping_rule import is_enough
-from apps.studies.plans.workload import workload_at
+from apps.studies.plans.workload import unlike_options, workload_at
 
 
 @dataclass(frozen=True)
@@ -175,6 +175,14 @@ class PlanPage:
         return list(self.plan.points.all())
 
     @cached_property
+    def columns(self) -> list[tuple[PlanPoint, str]]:
+        """Return each point with what it asks for beyond its label, and with fio's options that tell it from others."""
+        options = {pk: options_text(values) for pk, values in unlike_options(self.points).items()}
+        return [
+            (point, ", ".join(filter(None, [point_words(point), options.get(point.pk, "")]))) for point in self.points
+        ]
+
+    @cached_property
     def cells(self) -> list[PlanPageCell]:
         return [cell for row in self.rows for cell in row.cells]
 
@@ -283,17 +291,22 @@ def with_standing(text: str, standing: str) -> str:
     return f"{body} ({_(standing)}){stop}"
 
 
-def difference_text(difference: DemandDifference) -> str:
-    """Return a difference such as `block size: not known; the plan asks for 1 MiB`."""
+def fact_words(fact: str) -> str:
+    """Return what a plan asks for in words, in the reader's language: `ioengine` → `I/O engine`."""
     words = {
         "tool": _("tool"), "operation": _("operation"), "target": _("target"), "host": _("host"),
         "file_size": _("file size"), "block_size": _("block size"), "threads": _("parallel jobs"),
         "iodepth": _("I/O depth"), "rw": _("fio's pattern"), "direct": _("direct I/O"), "sync": _("sync"),
         "ioengine": _("I/O engine"), "runtime": _("runtime in seconds"), "rwmixread": _("share of reads"),
     }  # fmt: skip
+    return words.get(fact, fact.replace("_", " "))
+
+
+def difference_text(difference: DemandDifference) -> str:
+    """Return a difference such as `block size: not known; the plan asks for 1 MiB`."""
     value = _("not known") if difference.found is None else _value_text(difference.fact, difference.found)
     parameters = {
-        "fact": words.get(difference.fact, difference.fact),
+        "fact": fact_words(difference.fact),
         "found": value,
         "asked": _value_text(difference.fact, difference.asked),
     }
@@ -303,9 +316,9 @@ def difference_text(difference: DemandDifference) -> str:
 def _value_text(fact: str, value: Any) -> str:
     if fact in ("file_size", "block_size"):
         return size(value)
-    if fact == "direct":
+    if fact == "direct" or isinstance(value, bool):
         return _("yes") if value else _("no")
-    return str(value)
+    return "–" if value is None else str(value)
 
 
 def not_counted_text(not_counted: NotCounted) -> str:
@@ -331,6 +344,11 @@ def point_words(point: PlanPoint) -> str:
     others = [f"{word} {value}" for word, value in point.labels.items()]
     pattern = f"{point.tool} {point.job['rw']}" if point.job else point.tool
     return ", ".join(filter(None, [pattern, file_size, text, *others]))
+
+
+def options_text(options: Mapping[str, Any]) -> str:
+    """Return fio's options in words: `direct I/O: no, sync: fsync`."""
+    return ", ".join(f"{fact_words(name)}: {_value_text(name, value)}" for name, value in options.items())
 
 
 def _together(pairs: Iterable[tuple[str, PlanPageCell]]) -> list[tuple[str, list[PlanPageCell]]]:

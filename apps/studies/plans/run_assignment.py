@@ -2,14 +2,15 @@
 
 A run counts for a cell of a plan when it is of the cell's configuration and every fact that the plan names is known of it and equal
 (`apps/studies/plans/point_match.py`). A run that was made for a step says so itself (`PlannedRun`), which gives its round; it counts only
-while the step still asks for what it measured.
+while the step still asks for what it measured. One that was asked for what the step wants, finished, and measured something else is a
+failure of its step: without that, it would be made again for ever.
 
 A published report's cells hold what the report tells, under the configuration and the sizes that it prints: they are shown "as reported".
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from statistics import fmean
 from typing import Any
@@ -44,6 +45,7 @@ class StudysRuns:
     facts: dict[int, RunFacts]
     planned: dict[int, PlannedRun]
     accepted_at: dict[int, datetime] = field(default_factory=dict)  # when the host began: with filling the test files
+    requested: dict[int, RunFacts] = field(default_factory=dict)  # of finished runs that were made for a step
 
 
 @dataclass(frozen=True)
@@ -93,13 +95,8 @@ def runs_of(study: Study, host_id: int | None = None, plan_id: int | None = None
         if place.accepted_at:
             accepted_at[place.run_id] = place.accepted_at
     in_study = {f"run__study_run__{name}": value for name, value in wanted.items()}
-    measured = Sample.objects.filter(of_plan, **in_study).values_list(
-        "run_id", "measure__operation", "point__file_size", "point__block_size", "point__threads", "point__iodepth",
-        "section",
-    )  # fmt: skip
-    bandwidth = Avg("value", filter=Q(measure__metric="bandwidth"))
-    for run, *point in measured.annotate(bandwidth=bandwidth).order_by():
-        points[run].append(MeasuredPoint(*point))
+    for run, point in _measured_points(Sample.objects.filter(of_plan, **in_study)):
+        points[run].append(point)
     facts = {run.pk: _facts(run, points[run.pk]) for some in runs.values() for run in some}
     steps = PlannedRun.objects.filter(row__plan__study=study)
     if host_id is not None:
@@ -107,7 +104,38 @@ def runs_of(study: Study, host_id: int | None = None, plan_id: int | None = None
     if plan_id is not None:
         steps = steps.filter(row__plan=plan_id)
     planned = {planned_run.run_id: planned_run for planned_run in steps}
-    return StudysRuns(dict(runs), facts, planned, accepted_at)
+    requested = {
+        run.pk: _requested_facts(run)
+        for some in runs.values()
+        for run in some
+        if run.pk in planned and run.state == "finished"
+    }
+    return StudysRuns(dict(runs), facts, planned, accepted_at, requested)
+
+
+def _measured_points(samples: Any) -> Iterator[tuple[int, MeasuredPoint]]:
+    """Yield each run's id with one point that it measured."""
+    measured = samples.values_list(
+        "run_id", "measure__operation", "point__file_size", "point__block_size", "point__threads", "point__iodepth",
+        "section",
+    )  # fmt: skip
+    bandwidth = Avg("value", filter=Q(measure__metric="bandwidth"))
+    for run, *point in measured.annotate(bandwidth=bandwidth).order_by():
+        yield run, MeasuredPoint(*point)
+
+
+def find_result_differences(planned: PlannedRun) -> list[DemandDifference]:
+    """Return how the result of a step's run differs from what it was asked for.
+
+    Empty where it does not, and where the step asks for something else by now.
+    """
+    run = planned.run
+    points = [point for _, point in _measured_points(Sample.objects.filter(run=run))]
+    jobs = run.workload.jobs if run.workload else []
+    demand = demand_of(planned.row, planned.point, jobs[0].get("file_size") if jobs else None)
+    if differences(demand, _requested_facts(run)):
+        return []
+    return differences(demand, _facts(run, points))
 
 
 def assign_runs(plan: Plan, file_sizes: Mapping[Place, int | None], study_runs: StudysRuns) -> Assignment:
@@ -153,7 +181,11 @@ def _as_requested(plan: Plan, file_sizes: Mapping[Place, int | None], study_runs
             held[place], values[place] = [], {}
             for run in study_runs.by_configuration.get(elsewhere.get(place) or row.configuration_id or 0, []):
                 differs = differences(demand, study_runs.facts[run.pk])
-                if not differs and _is_of_step(study_runs.planned.get(run.pk), place):
+                planned = study_runs.planned.get(run.pk)
+                if differs and planned and _is_of_step(planned, place) and _was_asked(demand, run, study_runs):
+                    held[place].append(replace(_held(run, study_runs), is_other_result=True))
+                    counted.add((row.pk, run.pk))
+                elif not differs and _is_of_step(planned, place):
                     held[place].append(_held(run, study_runs))
                     counted.add((row.pk, run.pk))
                     if (value := _value(demand, study_runs.facts[run.pk])) is not None:
@@ -162,6 +194,12 @@ def _as_requested(plan: Plan, file_sizes: Mapping[Place, int | None], study_runs
                     nearest[row.pk, run.pk] = point, differs
     lost = {key: point for key, point in nearest.items() if key not in counted}
     return Assignment(held, _grouped(plan, lost), values)
+
+
+def _was_asked(demand: CellDemand, run: Run, study_runs: StudysRuns) -> bool:
+    """Return whether a finished run of a step was asked for what the step's cell asks for now."""
+    requested = study_runs.requested.get(run.pk)
+    return requested is not None and not differences(demand, requested)
 
 
 def _is_of_step(planned: PlannedRun | None, place: Place) -> bool:
@@ -243,6 +281,24 @@ def _facts(run: Run, measured: Sequence[MeasuredPoint]) -> RunFacts:
         points=[point for point in measured if point.operation != "disk"] or points,
         sizes=sizes,
         options=options,
+        labels={**run.labels, **run.facts},
+        target=(run.target_id, str(run.target)) if run.target_id else None,
+        host=(run.host.pk, run.host.name) if run.host else None,
+    )
+
+
+def _requested_facts(run: Run) -> RunFacts:
+    """Return what a run was asked for, whatever it measured."""
+    jobs = run.workload.jobs if run.workload else []
+    return RunFacts(
+        tool=run.tool,
+        points=[
+            MeasuredPoint(name, section=number)
+            for number, job in enumerate(jobs)
+            for name in operations_of_pattern(str(job.get("rw", "")))
+        ],
+        sizes={number: _sizes(job) for number, job in enumerate(jobs)},
+        options={number: {name: _plain(job.get(name)) for name in OPTIONS} for number, job in enumerate(jobs)},
         labels={**run.labels, **run.facts},
         target=(run.target_id, str(run.target)) if run.target_id else None,
         host=(run.host.pk, run.host.name) if run.host else None,
