@@ -75,7 +75,7 @@ class NewPlanForm(SiteForm):
     )
     percentile = forms.TypedChoiceField(
         choices=[(percentile, f"p{percentile}") for percentile in PERCENTILES], coerce=int, required=False,
-        initial=99, empty_value=99, label="Latency percentile", help_text="for saturation: of completion latency (clat)",
+        initial=99, empty_value="99", label="Latency percentile", help_text="for saturation: of completion latency (clat)",
     )  # fmt: skip
     bound_ms = forms.FloatField(
         required=False,
@@ -162,7 +162,7 @@ class NewPlanForm(SiteForm):
         typed = self.cleaned_data
         if typed["kind"] not in (USUAL, "fixed"):
             raise PlanError("kind", typed["kind"], "a fixed number of rounds for each point of a search")
-        rule = {**saturation.PRESET.rule, "percentile": typed["percentile"]}
+        rule = {**saturation.PRESET.rule, "percentile": int(typed["percentile"])}
         rule |= {name: typed[name] for name in ("bound_ms", "least_points") if typed[name]}
         return rule | ({"rounds": typed["rounds"]} if typed["kind"] == "fixed" else {})
 

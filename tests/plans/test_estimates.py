@@ -16,7 +16,7 @@ from apps.runs.models import Attempt, Run
 from apps.runs.samples import save_samples
 from apps.runs.services import start_runs
 from apps.runs.workload import AROUND_RUN_S, GUESSED_BYTES, Speeds, checked, fill_bytes, guess_seconds, guess_written
-from apps.studies.models import Plan, Study
+from apps.studies.models import Configuration, Plan, Study, StudyRun
 from apps.studies.plans.plan_page import PlanPage
 from apps.studies.plans.run_assignment import runs_of
 from tests.api.conftest import Script, script
@@ -99,6 +99,19 @@ def test_earlier_runs_of_the_same_workload_count_with_their_filling(write_plan: 
     assert (small.seconds, small.source, small.runs) == (pytest.approx(32), "target", 3)
     assert small.source_words == "median of 3 runs on this target"
     assert {cells[place].source for place in cells if place != ("alpha", "small")} == {"guess"}
+
+
+def test_what_is_left_of_a_running_plan_counts_the_filling_too(write_plan: WritePlan) -> None:
+    plan = write_plan()
+    target = Target.objects.get(host__name="alpha")
+    run = ran(target, {"jobs": [{**JOB, "file_size": GIB, "block_size": MIB, "numjobs": 1, "iodepth": 1}]}, 10, 20)
+    StudyRun.objects.create(run=run, configuration=Configuration.objects.get(target=target))
+    save_samples(
+        run, [ParsedSample("read", "bandwidth", 1e8, file_size=GIB, block_size=MIB, threads=1, iodepth=1)], None
+    )
+    left = PlanPage(Plan.objects.whole().get(pk=plan.pk), runs_of(plan.study)).remaining
+    assert left is not None
+    assert left.by_host["alpha"] == pytest.approx(30 + 2 * 4 * 30), "one of 1 GiB, two of 4 GiB at the same rate"
 
 
 def test_another_target_of_the_same_host_is_the_next_best(write_plan: WritePlan) -> None:

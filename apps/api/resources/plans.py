@@ -424,7 +424,8 @@ class PlanViewSet(ListModelMixin, ScopedViewSet[Plan]):
     @action(detail=True, methods=["post"])
     def start(self, request: Request, pk: int) -> Response:
         """Start a plan, or start it again after it was cancelled or done."""
-        start_plan(self._own(pk), actor=who(request), **self.validate_body(StartPlanSerializer))
+        plan = self._own(pk)
+        start_plan(plan, actor=who(request), **self.validate_body(StartPlanSerializer))
         return Response(self._represent(pk), status=202)
 
     @extend_schema(request=None, responses={202: PlanSummarySerializer, **problems(409)})
@@ -459,8 +460,9 @@ class PlanViewSet(ListModelMixin, ScopedViewSet[Plan]):
     @action(detail=True, methods=["post"])
     def repetitions(self, request: Request, pk: int) -> Response:
         """Ask for more rounds of every cell."""
+        plan = self._own(pk)
         number = self.validate_body(RepetitionsSerializer)["repetitions"]
-        add_repetitions(self._own(pk), number, actor=who(request))
+        add_repetitions(plan, number, actor=who(request))
         return Response(self._represent(pk), status=202)
 
     def _own(self, pk: int) -> Plan:

@@ -87,7 +87,7 @@ def act(request: LabRequest, pk: int, act: str) -> HttpResponse:
     }
     do, words = acts[act]
     try:
-        do(plan, actor=str(request.user))  # type: ignore[operator]
+        do(plan, actor=str(request.user))
         messages.success(request, words)
     except ExecutionError as error:
         messages.error(request, str(error))

@@ -126,9 +126,10 @@ class PlanScheduleView(PlanScheduleMixin):
     )  # fmt: skip
     def put(self, request: Request, pk: int) -> Response:
         """Set a plan's schedule, or change it; it begins with the next due time from now."""
+        plan = self.own_plan(pk)
         wanted = self.validate_body(SetScheduleSerializer)
         try:
-            schedule = set_schedule(self.own_plan(pk), ScheduleRequest(**wanted), actor=who(request))
+            schedule = set_schedule(plan, ScheduleRequest(**wanted), actor=who(request))
         except RecurrenceError as error:
             raise ProblemError(400, str(error), field=error.field, found=error.found, expected=error.expected) from None
         return self.represent(schedule)

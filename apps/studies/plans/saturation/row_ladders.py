@@ -78,8 +78,9 @@ class RowLadder:
             return f"The search ended without an answer: {stuck.load.words} {why}."
         if ladder.passed is not None:
             past = ladder.results[ladder.passed]
-            which = "the next point," if ladder.best is not None and ladder.passed == ladder.best + 1 else "the point"
-            return f"{which.capitalize()} {past.load.words}, gave p{self.percentile} {_ns(past.latency)}."
+            gave = f"gave p{self.percentile} {_ns(past.latency)}."
+            is_next = ladder.best is not None and ladder.passed == ladder.best + 1
+            return f"The next point, {past.load.words}, {gave}" if is_next else f"The point at {past.load.words} {gave}"
         if ladder.state == CAPPED:
             last = [result for result in ladder.results if result.is_measured]
             if not last:
