@@ -6,10 +6,11 @@ from django import forms
 
 from apps.core.forms import SiteForm
 from apps.labs.models import Lab
-from apps.plans.plan_request import PlanRequest, find_preset, make_points, refuse_values
+from apps.plans.plan_request import PlanRequest, find_preset, make_points, points_of_workload, refuse_values
 from apps.plans.presets import PRESETS
 from apps.plans.published_procedure import find_procedures, repeat, usual_rule
 from apps.runs.forms import offered_targets
+from apps.runs.models import SavedWorkload
 from apps.studies.models import Plan, Study
 from apps.studies.plans.guards import KINDS
 from apps.studies.plans.problems import PlanError
@@ -17,6 +18,7 @@ from apps.studies.plans.stopping_rule import MOST_ROUNDS
 
 USUAL = "usual"
 REPORT = "report-"  # before the id of a report's plan
+SAVED = "workload-"  # before the id of a saved workload
 # The field of the form that a field of the plan's points was made from.
 FIELD_OF_POINT = {
     "file_size": "file_sizes", "ram_multiple": "file_sizes", "block_size": "block_sizes", "iodepth": "iodepths",
@@ -88,10 +90,14 @@ class NewPlanForm(SiteForm):
         fields["targets"].queryset = offered_targets(lab)
         fields["study"].queryset = Study.objects.filter(lab=lab)
         self.procedures = {f"{REPORT}{plan.pk}": plan for plan in find_procedures()}
+        self.saved = {
+            f"{SAVED}{row.pk}": row for row in SavedWorkload.objects.filter(lab=lab).select_related("workload")
+        }
         fields["preset"].choices = [
             ("Procedures by name", [(preset.name, preset.title) for preset in PRESETS]),
             *([("Published reports", [(key, f"{plan.study}: {plan.title}") for key, plan in self.procedures.items()])]
               if self.procedures else []),
+            *([("Saved workloads", [(key, row.name) for key, row in self.saved.items()])] if self.saved else []),
         ]  # fmt: skip
 
     @property
@@ -103,6 +109,8 @@ class NewPlanForm(SiteForm):
         """Return the stopping rule as `apps.studies.plans.schema` reads it."""
         typed = self.cleaned_data
         if typed["kind"] == USUAL:
+            if typed["preset"] in self.saved:
+                return {"kind": "fixed", "rounds": 5}
             return usual_rule(report) if report else dict(find_preset(typed["preset"]).rule)
         most = max(3, typed["rounds"])
         return {
@@ -122,6 +130,9 @@ class NewPlanForm(SiteForm):
             refuse_values(typed, "a report's procedure")
             procedure = repeat(report, is_scaled=typed["is_scaled"])
             points, notes = procedure.points, "\n".join(filter(None, [notes, *procedure.remarks]))
+        elif saved := self.saved.get(typed["preset"]):
+            refuse_values(typed, "a saved workload")
+            points = points_of_workload(saved.jobs)
         else:
             points = make_points(find_preset(typed["preset"]), typed)
         return PlanRequest(
