@@ -175,7 +175,7 @@ class JobFields(SiteForm):
     @property
     def begins_after_others(self) -> bool:
         """Return whether the job waits for those above it to end."""
-        return self["stonewall"].value() != NO
+        return bool(self["stonewall"].value() != NO)
 
     @property
     def rare_count(self) -> int:
