@@ -20,7 +20,7 @@ from apps.parsers.fio.job_options import agreement
 from apps.parsers.fio.job_options.defaults import value_of
 from apps.parsers.fio.job_options.kinds import ByteSize, HexPattern, OneOf
 from apps.parsers.fio.job_options.option import REQUIRED, FioOption, Written
-from apps.parsers.fio.job_options.refused import REFUSED
+from apps.parsers.fio.job_options.refusals import REFUSED
 from apps.parsers.fio.job_options.table import BY_FIO_NAME, BY_NAME, OPTIONS
 from apps.parsers.fio.job_options.usual import PATTERNS, SYNCS, USUAL
 from apps.runs.fio_options import GIB as GIB

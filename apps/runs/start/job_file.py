@@ -9,7 +9,7 @@ from typing import Any
 from apps.parsers.core.models import Broken, ParsedWorkload, ParseError
 from apps.parsers.core.source_text import SourceText
 from apps.parsers.fio.job_file import parse
-from apps.parsers.fio.job_options.refused import REFUSED
+from apps.parsers.fio.job_options.refusals import REFUSED
 from apps.parsers.fio.job_options.table import BY_NAME
 from apps.runs.start.repeat import FIO_DEFAULTS
 from apps.runs.workload import MAX_JOBS, WorkloadError, checked
