@@ -351,7 +351,7 @@ class RunRequest:
             "saved_workloads": SavedWorkload.objects.filter(lab=self.lab),
             "saved_name": self.name,
             "name_error": self.name_error,
-            "refused": self.is_refused,
+            "refused": self.is_judged and self.is_refused,
             "has_targets": offered_targets(self.lab).exists(),
             **{name: value for report in host_reports for name, value in report(self.lab).items()},
             **({"job_file": workload.job_file(spec), **self._forecast(spec)} if spec else {}),

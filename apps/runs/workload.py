@@ -56,7 +56,7 @@ class RefusedOptionError(WorkloadError):
     """An option of fio that a workload may not have, or that has another name here; `reason` says which."""
 
     def __init__(self, where: str, name: str, value: object, reason: str) -> None:
-        super().__init__(f"{where}.{name}", value, f"no such option: {reason}")
+        super().__init__(f"{where}.{name}", value, f"nothing, because {reason}")
         self.args = (f"{where}: found {name}={value!r}: a workload cannot have this option: {reason}",)
 
 

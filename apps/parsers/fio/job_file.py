@@ -176,7 +176,7 @@ KNOWN = READERS.keys() | BY_FIO_NAME.keys()
 
 def explain_refusal(name: str) -> str:
     """Return what is expected in place of an option that Spindle does not run."""
-    return f"no such option: {explain(name)}"
+    return f"nothing, because {explain(name)}"
 
 
 NAME = "fio job file"
