@@ -140,7 +140,7 @@ def test_inventory_comes_once_and_verbatim(host: Host, server: FakeServer) -> No
 
 def test_rare_options_run_and_leave_nothing(host: Host, server: FakeServer) -> None:
     rare = {
-        "nrfiles": 4, "bssplit": [[[4096, 60], [8192, 40]]], "verify": "crc32c", "rate": [50 << 20], "loops": 2,
+        "nrfiles": 4, "bssplit": [[[4096, 60], [8192, 40]]], "rate": [50 << 20], "loops": 2,
         "random_distribution": ["zipf", 1.2], "file_service_type": ["random", 2], "thread": True, "nice": 5,
     }  # fmt: skip
     attempt = server.offer(workload(job(rw="randrw", ioengine="psync", numjobs=2, **rare)))

@@ -168,6 +168,8 @@ def _verify(job: Job) -> Iterator[Tuple[str, str]]:
         yield "verify_backlog", "a number of writes, because time_based leaves no time to verify at the end"
     if len(sizes) > 1 and value_of(job, "norandommap"):
         yield "norandommap", "false with verify and several block sizes"
+    if len(sizes) > 1 and job.get("random_distribution", ["random"])[0] != "random":
+        yield "random_distribution", "random with verify and several block sizes: the others have no map"
     interval = job.get("verify_interval", min(sizes))
     if any(size % interval for size in sizes):
         yield "verify_interval", "a divisor of all block sizes"
