@@ -7,11 +7,19 @@ from django import forms
 
 from apps.core.forms import SiteForm
 from apps.labs.models import Lab
-from apps.plans.plan_request import PlanRequest, find_preset, make_points, read_file_sizes, refuse_values
+from apps.plans.plan_request import (
+    PlanRequest,
+    find_preset,
+    make_points,
+    points_of_workload,
+    read_file_sizes,
+    refuse_values,
+)
 from apps.plans.presets import PRESETS, saturation
 from apps.plans.published_procedure import find_procedures, repeat, usual_rule
 from apps.plans.run_procedure import PREFIX, find_run, points_of_run
 from apps.runs.forms import offered_targets
+from apps.runs.models import SavedWorkload
 from apps.studies.models import Plan, Study
 from apps.studies.plans.guards import KINDS
 from apps.studies.plans.problems import PlanError
@@ -20,6 +28,7 @@ from apps.studies.plans.stopping_rule import MOST_POINTS, MOST_ROUNDS, PERCENTIL
 
 USUAL = "usual"
 REPORT = "report-"  # before the id of a report's plan
+SAVED = "workload-"  # before the id of a saved workload
 # The field of the form that a field of the plan's points was made from.
 FIELD_OF_POINT = {
     "file_size": "file_sizes", "ram_multiple": "file_sizes", "block_size": "block_sizes", "iodepth": "iodepths",
@@ -116,11 +125,15 @@ class NewPlanForm(SiteForm):
         fields["study"].queryset = Study.objects.filter(lab=lab)
         self.run = find_run(str(self.data.get("preset") or self.initial.get("preset") or ""))
         self.procedures = {f"{REPORT}{plan.pk}": plan for plan in find_procedures()}
+        self.saved = {
+            f"{SAVED}{row.pk}": row for row in SavedWorkload.objects.filter(lab=lab).select_related("workload")
+        }
         fields["preset"].choices = [
             *([("A run", [(f"{PREFIX}{self.run.pk}", f"as run {self.run.pk}, with its job")])] if self.run else []),
             ("Procedures by name", [(preset.name, preset.title) for preset in PRESETS]),
             *([("Published reports", [(key, f"{plan.study}: {plan.title}") for key, plan in self.procedures.items()])]
               if self.procedures else []),
+            *([("Saved workloads", [(key, row.name) for key, row in self.saved.items()])] if self.saved else []),
         ]  # fmt: skip
 
     @property
@@ -145,7 +158,7 @@ class NewPlanForm(SiteForm):
             name = "bound_ms" if typed["bound_ms"] else "least_points"
             raise PlanError(name, typed[name], f"nothing: only {saturation.PRESET.title} has a bound")
         if typed["kind"] == USUAL:
-            if typed["preset"].startswith(PREFIX):
+            if typed["preset"].startswith(PREFIX) or typed["preset"] in self.saved:
                 return {"kind": "fixed", "rounds": 5}
             return usual_rule(report) if report else dict(find_preset(typed["preset"]).rule)
         most = max(3, typed["rounds"])
@@ -180,6 +193,9 @@ class NewPlanForm(SiteForm):
             refuse_values(typed, "a report's procedure")
             procedure = repeat(report, is_scaled=typed["is_scaled"])
             points, notes = procedure.points, "\n".join(filter(None, [notes, *procedure.remarks]))
+        elif saved := self.saved.get(typed["preset"]):
+            refuse_values(typed, "a saved workload")
+            points = points_of_workload(saved.jobs)
         else:
             points = make_points(find_preset(typed["preset"]), typed)
         return PlanRequest(

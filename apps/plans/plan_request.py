@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from apps.core.quantities import spell_size
 from apps.inventory.models import Target
 from apps.labs.models import Lab
 from apps.plans.presets import BY_NAME
@@ -82,6 +83,26 @@ def make_points(preset: Preset, typed: Mapping[str, Any]) -> list[PlanPointData]
     if not 1 <= len(points) <= MOST_POINTS:
         raise PlanError("file_sizes", f"{len(points)} combinations", f"1 to {MOST_POINTS} of them: fewer values")
     return points
+
+
+def points_of_workload(jobs: Sequence[Mapping[str, Any]]) -> list[PlanPointData]:
+    """Return a point for each job of a workload, with all of its options.
+
+    Raises:
+        PlanError: Its jobs run side by side, and a point is one job.
+    """
+    if any(not job["stonewall"] for job in jobs[1:]):
+        raise PlanError("preset", "jobs side by side", "a workload whose jobs begin one after the other")
+    return [_point_of_job(number, job) for number, job in enumerate(jobs)]
+
+
+def _point_of_job(number: int, job: Mapping[str, Any]) -> PlanPointData:
+    own = ("name", "block_size", "file_size", "numjobs", "iodepth")
+    return {
+        "name": f"job{number}", "label": f"{job['rw']} {spell_size(job['block_size'])}", "tool": "fio",
+        "block_size": job["block_size"], "file_size": job["file_size"], "threads": job["numjobs"],
+        "iodepth": job["iodepth"], "job": {name: value for name, value in job.items() if name not in own},
+    }  # fmt: skip
 
 
 def refuse_values(typed: Mapping[str, Any], procedure: str, taken: Collection[str] = ()) -> None:

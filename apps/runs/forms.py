@@ -36,11 +36,12 @@ from apps.runs.fio_options import (
     options_in,
     options_of,
 )
-from apps.runs.models import Run
+from apps.runs.models import Run, SavedWorkload
 from apps.runs.services import MAX_REPETITIONS, MAX_TARGETS, QuotaError, check_quota, start_on_targets
 from apps.runs.start.details import RunDetailsForm
 from apps.runs.start.job_file import JobFileError, JobFileProblem, read_job_file
 from apps.runs.start.repeat import JobTemplate, template_of
+from apps.runs.start.saved_workloads import save_workload
 from apps.runs.workload import MAX_JOBS, WorkloadError
 
 
@@ -174,7 +175,7 @@ class JobFields(SiteForm):
     @property
     def begins_after_others(self) -> bool:
         """Return whether the job waits for those above it to end."""
-        return self["stonewall"].value() != NO
+        return bool(self["stonewall"].value() != NO)
 
     @property
     def rare_count(self) -> int:
@@ -223,7 +224,7 @@ def place_error(error: WorkloadError, form: RunForm, jobs: Jobs) -> None:
 
 
 PREFIX = "jobs"
-IMPORT = "import"
+IMPORT, USE, SAVE = "import", "use", "save"
 MAX_TEXT = 20_000
 host_reports: list[
     Callable[[Lab], dict[str, Any]]
@@ -244,7 +245,9 @@ class RunRequest:
     ) -> None:
         self.lab = lab
         self.act = data.get("act", "review") if data else ""
-        self.is_judged = bool(data) and self.act in ("review", "start")
+        self.is_judged = bool(data) and self.act in ("review", "start", SAVE)
+        self.name = data.get("saved_name", "") if data else ""
+        self.name_error = ""
         self.job_text = data.get("job_text", "") if data else ""
         self.job_problems: list[JobFileProblem] = []
         given = self._edit(data) if data else None
@@ -256,6 +259,9 @@ class RunRequest:
 
     def _edit(self, data: QueryDict) -> QueryDict:
         """Return the form data as the pressed button changes it: a job more or less, or those of a job file."""
+        if self.act == USE:
+            saved = SavedWorkload.objects.filter(lab=self.lab, pk=whole_number(data.get("saved", "")) or 0).first()
+            return _with_jobs(data, saved.jobs) if saved else data
         if self.act != IMPORT:
             return _edited(data, self.act)
         try:
@@ -299,7 +305,9 @@ class RunRequest:
 
     @property
     def is_refused(self) -> bool:
-        return bool(self.job_problems) or (self.is_judged and (self.spec is None or bool(self.form.errors)))
+        return bool(self.job_problems or self.name_error) or (
+            self.is_judged and (self.spec is None or bool(self.form.errors))
+        )
 
     def start(self, who: str) -> list[Run] | None:
         if self.spec is None:
@@ -318,6 +326,16 @@ class RunRequest:
             place_error(error, self.form, self.jobs)
             return None
 
+    def save(self, who: str) -> SavedWorkload | None:
+        """Keep the jobs of the form under the name that was typed; None where they or the name may not be."""
+        if self.spec is None:
+            return None
+        try:
+            return save_workload(self.lab, self.name, self.spec, who)
+        except WorkloadError as error:
+            self.name_error = f"Found {error.found!r}, expected {error.expected}."
+            return None
+
     def context(self) -> dict[str, Any]:
         spec = self.spec
         return {
@@ -330,7 +348,10 @@ class RunRequest:
             "job_text": self.job_text,
             "job_problems": self.job_problems,
             "is_imported": self.is_imported,
-            "refused": self.is_refused,
+            "saved_workloads": SavedWorkload.objects.filter(lab=self.lab),
+            "saved_name": self.name,
+            "name_error": self.name_error,
+            "refused": self.is_judged and self.is_refused,
             "has_targets": offered_targets(self.lab).exists(),
             **{name: value for report in host_reports for name, value in report(self.lab).items()},
             **({"job_file": workload.job_file(spec), **self._forecast(spec)} if spec else {}),

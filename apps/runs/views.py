@@ -13,8 +13,8 @@ from apps.labs.models import Role
 from apps.parsers.core.encodings import detect_encoding
 from apps.runs.artefacts import store
 from apps.runs.filters import RunPageFilterSet
-from apps.runs.forms import RunRequest, jobs_in_address
-from apps.runs.models import Run, RunArtefact
+from apps.runs.forms import SAVE, JobSpecs, RunRequest, jobs_in_address
+from apps.runs.models import Run, RunArtefact, SavedWorkload
 from apps.runs.services import cancel_run, describe_run, run_again
 from apps.runs.start.details import RunDescriptionForm
 from apps.runs.start.job_file import LONGEST_JOB_FILE
@@ -41,6 +41,7 @@ def runs(request: LabRequest) -> HttpResponse:
 def new(request: LabRequest) -> HttpResponse:
     """GET: an empty form. POST: `act` is start, add, remove-<n>, import or review; htmx asks for the job file only."""
     former, jobs = _former(request.GET.get("like", "")), jobs_in_address(request.GET.get("jobs", ""))
+    jobs = jobs or _saved_jobs(request, request.GET.get("saved", ""))
     run_request = RunRequest(request.lab, _with_job_file(request), request.GET.getlist("target"), former, jobs)
     if request.htmx and request.method == "POST":  # type: ignore[attr-defined]
         context = run_request.context()
@@ -52,6 +53,8 @@ def new(request: LabRequest) -> HttpResponse:
         and (started := run_request.start(str(request.user)))
     ):
         return _started(request, started)
+    if request.method == "POST" and run_request.act == SAVE and (saved := run_request.save(str(request.user))):
+        messages.success(request, f"The workload is saved as {saved}; nothing was started.")
     status = 422 if run_request.is_refused else 200
     return render(request, "runs/new.html", run_request.context(), status=status)
 
@@ -68,6 +71,12 @@ def _with_job_file(request: LabRequest) -> QueryDict | None:
 
 def _decode(data: bytes) -> str:
     return data.decode(detect_encoding(data), "replace")
+
+
+def _saved_jobs(request: LabRequest, pk: str) -> JobSpecs | None:
+    """Return the jobs of a saved workload of the lab."""
+    saved = SavedWorkload.objects.filter(lab=request.lab, pk=whole_number(pk) or 0).select_related("workload").first()
+    return saved.jobs if saved else None
 
 
 def _former(pk: str) -> Run | None:

@@ -18,9 +18,10 @@ from django.conf import settings
 
 from apps.core.quantities import SizeError, parse_size
 from apps.parsers.fio.job_options import agreement
+from apps.parsers.fio.job_options.defaults import value_of
 from apps.parsers.fio.job_options.kinds import ByteSize, HexPattern, OneOf
 from apps.parsers.fio.job_options.option import REQUIRED, FioOption, Written
-from apps.parsers.fio.job_options.refused import REFUSED
+from apps.parsers.fio.job_options.refusals import REFUSED
 from apps.parsers.fio.job_options.table import BY_FIO_NAME, BY_NAME, OPTIONS
 from apps.parsers.fio.job_options.usual import PATTERNS, SYNCS, USUAL
 from apps.runs.fio_options import GIB as GIB
@@ -56,7 +57,7 @@ class RefusedOptionError(WorkloadError):
     """An option of fio that a workload may not have, or that has another name here; `reason` says which."""
 
     def __init__(self, where: str, name: str, value: object, reason: str) -> None:
-        super().__init__(f"{where}.{name}", value, f"no such option: {reason}")
+        super().__init__(f"{where}.{name}", value, f"nothing, because {reason}")
         self.args = (f"{where}: found {name}={value!r}: a workload cannot have this option: {reason}",)
 
 
@@ -162,7 +163,7 @@ def _check_together(jobs: list[dict[str, Any]]) -> None:
     files = sum(map(agreement.files_count, jobs))
     if files > MAX_FILES:
         raise WorkloadError("jobs[0].nrfiles", f"{files} files in all", f"at most {MAX_FILES} in all")
-    steady = {agreement.value_of(job, "steadystate_check_interval") for job in jobs}
+    steady = {value_of(job, "steadystate_check_interval") for job in jobs}
     if len(steady) > 1:
         raise WorkloadError("jobs[0].steadystate_check_interval", sorted(steady), "the same for all jobs")
 
@@ -193,7 +194,7 @@ def expected_seconds(spec: dict[str, Any]) -> int:
         size = job["file_size"] * job["numjobs"]
         last = size / SLOW_BYTES if job["end_fsync"] else 0.0
         work = _seconds_of_work(job) if job["runtime"] is None else job["runtime"]
-        total += job["ramp_time"] + agreement.value_of(job, "startdelay") + last + work
+        total += job["ramp_time"] + value_of(job, "startdelay") + last + work
     return math.ceil(total)
 
 
@@ -263,15 +264,15 @@ def guess_written(spec: dict[str, Any], speeds: Speeds = USUAL_SPEEDS) -> float:
 
 def _seconds_of_work(job: dict[str, Any]) -> float:
     """Return how long a job without a runtime may take on a slow disk, at its own rate and with its own pauses."""
-    amount = agreement.value_of(job, "io_size") or job["file_size"]
+    amount = value_of(job, "io_size") or job["file_size"]
     accesses = amount / min(agreement.block_sizes(job))
     seconds = amount * job["numjobs"] / SLOW_BYTES
     if job["rw"].startswith("rand") or job["sync"] != "none":
         seconds += accesses * job["numjobs"] / SLOW_ACCESSES
     limits = ((amount, job.get("rate", [])), (accesses, job.get("rate_iops", [])))
     slowest = [work / rate for work, rates in limits for rate in rates if rate]
-    pauses = accesses / agreement.value_of(job, "thinktime_blocks") * agreement.value_of(job, "thinktime") / 1e6
-    passes = agreement.value_of(job, "loops") * (2 if agreement.is_set(job, "verify") else 1)
+    pauses = accesses / value_of(job, "thinktime_blocks") * value_of(job, "thinktime") / 1e6
+    passes = value_of(job, "loops") * (2 if agreement.is_set(job, "verify") else 1)
     return float((max([seconds, *slowest]) + pauses) * passes)
 
 

@@ -72,6 +72,7 @@ def test_a_willing_agent_becomes_the_newer_program_and_works_on(willing: Host, s
     willing.end()
 
 
+@pytest.mark.slow
 def test_it_waits_for_the_end_of_a_run(willing: Host, server: FakeServer, pyz: Path) -> None:
     attempt = server.offer(lasting(3))
     willing.start()
@@ -79,7 +80,7 @@ def test_it_waits_for_the_end_of_a_run(willing: Host, server: FakeServer, pyz: P
     hand_out(server, changed(pyz, "9.1"), "9.1")
     assert willing.ended(attempt) == "finished"
     assert len(versions(server)) == 1
-    until(lambda: "9.1" in versions(server), "the newer program")
+    until(lambda: "9.1" in versions(server), "the newer program", 60)  # a poll may be held for 25 s before it is told
     assert starts(attempt) == 1
     willing.end()
 

@@ -71,7 +71,7 @@ def test_one_job_may_be_given_by_itself(cast: Cast, script: Scripts) -> None:
         (
             {"workload": {"jobs": [{**JOB, "exec_prerun": "rm"}]}},
             "jobs[0].exec_prerun",
-            "no such option: it runs programs",
+            "nothing, because it runs programs",
         ),
         ({"workload": {"jobs": [JOB], "nonsense": 1}}, "nonsense", "one of: tool, jobs"),
         ({"tags": {"kernel": "6.1"}}, "tags", "one of: target, targets, workload, job_file, repetitions"),

@@ -51,6 +51,8 @@ MEANING = {
     "uploaded-file": "file",
     "saved-comparison": "saved-comparison",
     "api-comparison": "saved-comparison",
+    "saved-workload": "saved-workload",
+    "api-saved-workload": "saved-workload",
     "found-inventory": "found-inventory",
     "inventory-import": "inventory-import",
     "api-inventory-import": "inventory-import",

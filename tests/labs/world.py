@@ -36,8 +36,9 @@ from apps.labs.models import Lab, Member, Role, Token, User
 from apps.notifications.models import Delivery, Destination
 from apps.parsers.core.models import ParsedRun, ParsedSample
 from apps.runs.artefacts.store import keep
-from apps.runs.models import Attempt, Histogram, Run, RunArtefact, Workload
+from apps.runs.models import Attempt, Histogram, Run, RunArtefact, SavedWorkload, Workload
 from apps.runs.samples import save_samples
+from apps.runs.services import store_workload
 from apps.runs.workload import checked, digest
 from apps.studies.models import Configuration, PlannedRun, Study, StudyRun
 from apps.studies.plans.plan_import import save_plan
@@ -158,7 +159,9 @@ def _uploads(lab: Lab, keys: dict[str, int]) -> dict[str, int]:
 
 def _comparisons(lab: Lab) -> dict[str, int]:
     saved = SavedComparison.objects.create(lab=lab, name=SECRET_WORD, query="host=secret", created_by="who")
-    return {"saved-comparison": saved.pk}
+    workload = store_workload(lab, checked({"jobs": [{"rw": "read", "block_size": 4096, "file_size": 1 << 20}]}))
+    named = SavedWorkload.objects.create(lab=lab, name=SECRET_WORD, workload=workload, created_by="who")
+    return {"saved-comparison": saved.pk, "saved-workload": named.pk}
 
 
 def _claims(lab: Lab, keys: dict[str, int]) -> dict[str, int]:

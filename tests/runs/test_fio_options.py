@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from apps.parsers.fio.job_options.refused import REASONS, REFUSED
+from apps.parsers.fio.job_options.refusals import REASONS, REFUSED
 from apps.parsers.fio.job_options.table import BY_FIO_NAME
 from apps.runs.fio_options import (
     BY_NAME,
@@ -32,7 +32,7 @@ from tests.runs.option_values import at_limits, draw_job
 from tests.sampling import for_each
 from worker.agent import options, policy, render
 from worker.agent.conf import GIB, Conf
-from worker.agent.options import refused
+from worker.agent.options import refusals
 
 ROOT = Path(__file__).resolve().parents[2]
 POLICY = ROOT.parent / "shared" / "design" / "fio_policy.md"
@@ -124,8 +124,8 @@ def test_a_text_of_a_job_file_comes_back_as_the_value(option: FioOption) -> None
 
 def test_no_name_is_both_run_and_refused() -> None:
     assert not REFUSED.keys() & (BY_FIO_NAME.keys() | BY_NAME.keys())
-    assert refused.REFUSED == REFUSED
-    assert refused.REASONS == REASONS
+    assert refusals.REFUSED == REFUSED
+    assert refusals.REASONS == REASONS
 
 
 def test_server_and_host_check_with_the_same_text() -> None:

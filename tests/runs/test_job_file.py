@@ -194,7 +194,7 @@ def test_rest_names_every_line_that_is_refused(place: Any, token: Callable[[str]
         (5, "exec_prerun"),
         (6, "verify_pattern"),
     ]
-    assert "line 5: found exec_prerun=id, expected no such option: it runs programs" in problem["detail"]
+    assert "line 5: found exec_prerun=id, expected nothing, because it runs programs" in problem["detail"]
     both = {"target": place.pk, "job_file": GOOD, "workload": {"jobs": []}}
     assert Script(token("run"))("POST", "runs/", both).status_code == 400
     with all_labs():

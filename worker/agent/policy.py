@@ -11,7 +11,7 @@ from typing import Any, Dict, List, Optional, Set, Tuple
 from .conf import FREE_MARGIN, Conf, cpu_numbers, ram_bytes
 from .disk import text_of
 from .options import METADATA, OPTIONS, REQUIRED, agreement, value_of
-from .options.refused import REFUSED
+from .options.refusals import REFUSED
 
 Job = Dict[str, Any]
 MAX_JOBS = 16

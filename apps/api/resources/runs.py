@@ -13,7 +13,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field, extend_schema_view
 from rest_framework import serializers
 from rest_framework.decorators import action
-from rest_framework.mixins import ListModelMixin
+from rest_framework.mixins import ListModelMixin, RetrieveModelMixin
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -46,7 +46,7 @@ from apps.runs.artefacts.store import open_stream
 from apps.runs.filters import RunFilterSet
 from apps.runs.host_guards import BY_KIND as GUARD_KINDS
 from apps.runs.host_guards import check_guards
-from apps.runs.models import Attempt, Run, RunArtefact
+from apps.runs.models import Attempt, Run, RunArtefact, SavedWorkload
 from apps.runs.queue import MOST_AT_ONCE, MOVES, abandon_host, abandon_run, cancel_runs, move_run, set_priority
 from apps.runs.services import (
     MAX_TARGETS,
@@ -58,8 +58,9 @@ from apps.runs.services import (
     wrap_single_job,
 )
 from apps.runs.start.job_file import LONGEST_JOB_FILE, read_job_file
+from apps.runs.start.saved_workloads import LONGEST_NAME, remove_workload, rename_workload, save_workload
 from apps.runs.states import Priority, State
-from apps.runs.workload import UnknownOptionError, WorkloadError, read_sizes
+from apps.runs.workload import UnknownOptionError, WorkloadError, job_file, read_sizes
 from apps.studies.models import Configuration, Study
 from apps.studies.run_placement import place_audited
 from apps.wiki.sample_rows import Extent, rows
@@ -684,3 +685,75 @@ class QueueViewSet(ListModelMixin, ScopedViewSet[Run]):
             host, data["reason"], who(request), with_waiting=data["cancel_waiting"]
         )  # fmt: skip
         return Response({"abandoned": abandoned, "cancelled": cancelled}, status=202)
+
+
+class SavedWorkloadSerializer(serializers.ModelSerializer[SavedWorkload]):
+    """A workload that the lab keeps under a name."""
+
+    url = LinkField("api-saved-workload")
+    workload = serializers.DictField(source="workload.spec", help_text="`{tool, jobs}`, as `POST runs/` takes it")
+    job_file = serializers.SerializerMethodField(help_text="the same as fio spells it")
+
+    class Meta:
+        model = SavedWorkload
+        fields = ("id", "name", "url", "workload", "job_file", "created_by", "created_at")
+        read_only_fields = fields
+
+    def get_job_file(self, saved: SavedWorkload) -> str:
+        return job_file(saved.workload.spec)
+
+
+class NewSavedWorkloadSerializer(KnownFieldsSerializer):
+    """The body that saves a workload: its name, and one of the three that say what it is."""
+
+    name = serializers.CharField(max_length=LONGEST_NAME)
+    workload = serializers.DictField(required=False, help_text="as in `POST runs/`")
+    job_file = serializers.CharField(required=False, trim_whitespace=False, max_length=LONGEST_JOB_FILE)
+    run = serializers.IntegerField(required=False, help_text="id of a run of this lab that an agent was asked for")
+
+
+class SavedWorkloadNameSerializer(KnownFieldsSerializer):
+    """Another name for a saved workload."""
+
+    name = serializers.CharField(max_length=LONGEST_NAME)
+
+
+class SavedWorkloadViewSet(ListModelMixin, RetrieveModelMixin, ScopedViewSet[SavedWorkload]):
+    """Workloads that the lab keeps under a name, to start them or to plan with them again."""
+
+    model = SavedWorkload
+    serializer_class = SavedWorkloadSerializer
+    needed_scope = TokenScope.RUN
+    ordering = "name"
+
+    def get_queryset(self) -> Any:
+        return SavedWorkload.objects.filter(lab=self.lab).select_related("workload")
+
+    @extend_schema(request=NewSavedWorkloadSerializer, responses={201: SavedWorkloadSerializer, **problems(404)})
+    def create(self, request: Request) -> Response:
+        """Save a workload under a name that the lab does not have yet."""
+        data = self.validate_body(NewSavedWorkloadSerializer)
+        given = [name for name in ("workload", "job_file", "run") if name in data]
+        if len(given) != 1:
+            raise WorkloadError("workload", given, "one of workload, job_file and run")
+        if "run" in data:
+            run = get_object_or_404(Run.objects.select_related("workload"), pk=data["run"], lab=self.lab)
+            spec = run.workload.spec if run.workload else {}
+        else:
+            spec = _spec_of(data)
+        saved = save_workload(self.lab, data["name"], spec, who(request))
+        body = dict(SavedWorkloadSerializer(saved, context=self.get_serializer_context()).data)
+        return Response(body, status=201, headers={"Location": body["url"]})
+
+    @extend_schema(request=SavedWorkloadNameSerializer, responses=SavedWorkloadSerializer)
+    def partial_update(self, request: Request, pk: int) -> Response:
+        """Give a saved workload another name."""
+        data = self.validate_body(SavedWorkloadNameSerializer)
+        saved = rename_workload(self.get_object(), data["name"], who(request))
+        return Response(SavedWorkloadSerializer(saved, context=self.get_serializer_context()).data)
+
+    @extend_schema(responses={204: None})
+    def destroy(self, request: Request, pk: int) -> Response:
+        """Forget a saved workload; runs and plans that were made from it stay."""
+        remove_workload(self.get_object(), who(request))
+        return Response(status=204)

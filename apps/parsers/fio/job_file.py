@@ -32,7 +32,7 @@ from pathlib import PurePosixPath
 from apps.parsers.core.models import Broken, ParsedFile, ParsedWorkload, ParseError
 from apps.parsers.core.source_text import SourceText, get_ascii_bytes
 from apps.parsers.fio.job_options.kinds import YesOrNo, checked_by
-from apps.parsers.fio.job_options.refused import explain_refusal as explain
+from apps.parsers.fio.job_options.refusals import explain_refusal as explain
 from apps.parsers.fio.job_options.table import BY_FIO_NAME, BY_NAME, OPTIONS
 from apps.parsers.fio.options import loses_unit, parse_size
 from apps.parsers.fio.workload import SYNC_WORDS
@@ -176,7 +176,7 @@ KNOWN = READERS.keys() | BY_FIO_NAME.keys()
 
 def explain_refusal(name: str) -> str:
     """Return what is expected in place of an option that Spindle does not run."""
-    return f"no such option: {explain(name)}"
+    return f"nothing, because {explain(name)}"
 
 
 NAME = "fio job file"

@@ -9,7 +9,7 @@ from typing import Any
 from apps.parsers.core.models import Broken, ParsedWorkload, ParseError
 from apps.parsers.core.source_text import SourceText
 from apps.parsers.fio.job_file import parse
-from apps.parsers.fio.job_options.refused import REFUSED
+from apps.parsers.fio.job_options.refusals import REFUSED
 from apps.parsers.fio.job_options.table import BY_NAME
 from apps.runs.start.repeat import FIO_DEFAULTS
 from apps.runs.workload import MAX_JOBS, WorkloadError, checked
@@ -95,7 +95,9 @@ def _lines_outside(text: str, workloads: tuple[ParsedWorkload, ...]) -> list[Job
         if words and words[0] not in ";#" and not any(first <= number <= last for first, last in ranges):
             name = words.partition("=")[0].strip()
             why = (
-                f"no such option: {REFUSED[name]}" if name in REFUSED else "[name] of a section, or an option below one"
+                f"nothing, because {REFUSED[name]}"
+                if name in REFUSED
+                else "[name] of a section, or an option below one"
             )
             problems.append(JobFileProblem(number, name[:80], words[:80], why))
     return problems if workloads else []

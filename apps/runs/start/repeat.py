@@ -10,7 +10,7 @@ from typing import Any
 from apps.parsers.core.models import ParsedWorkload, ParseError
 from apps.parsers.core.source_text import SourceText
 from apps.parsers.fio.job_file import parse
-from apps.parsers.fio.job_options.refused import SET_BY_SPINDLE
+from apps.parsers.fio.job_options.refusals import SET_BY_SPINDLE
 from apps.runs.models import Run
 from apps.runs.sections import MOST_WITH_OPTIONS
 from apps.runs.workload import MAX_JOBS, WorkloadError, checked

@@ -248,7 +248,7 @@ class Examination:
             )
 
     def root_probe(self) -> Iterator[Line]:
-        folder = self.limits.probe_folder if self.limits else probe.FOLDER
+        folder = self.limits.probe_folder if self.limits else conf.PROBE_FOLDER
         written = probe.read_outputs(folder)
         if not written:
             yield (

@@ -153,7 +153,7 @@ def merge(outputs: List[Dict[str, Any]], written: Dict[str, Any]) -> List[Dict[s
 def describe(folder: str = FOLDER) -> Dict[str, Any]:
     """Return what the server is told of the probe: whether it is there, when it wrote, or why that cannot be used."""
     written = read_outputs(folder)
-    told = {name: written[name] for name in ("at", "problem") if name in written}
+    told: Dict[str, Any] = {name: written[name] for name in ("at", "problem") if name in written}
     return dict(told, is_there=bool(written), may_drop_caches=bool(written) and is_allowed(folder, "allow_drop_caches"))
 
 

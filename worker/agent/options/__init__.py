@@ -1,7 +1,7 @@
 """The options of fio that this host knows: the values of each, and when it stands in the job file.
 
 A key that is not in OPTIONS is refused by name, so that a new option of fio or of the server adds nothing here. What is refused with
-a reason is in refused.py.
+a reason is in refusals.py.
 """
 
 from typing import Any, Dict, List, NamedTuple, Tuple

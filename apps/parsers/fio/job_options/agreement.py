@@ -107,12 +107,13 @@ def _files(job: Job) -> Iterator[Tuple[str, str]]:
             yield "offset", "less than the size of a file, with its increments and a block"
     elif job["file_size"] % files:
         yield "file_size", "a multiple of nrfiles, %d" % files
-    if (value_of(job, "openfiles") or 1) > files:
+    if job.get("openfiles", 1) > files:
         yield "openfiles", "at most nrfiles, %d" % files
     if is_set(job, "zonemode"):
+        order = [max(sizes), job.get("zonesize", 0), job.get("zonerange", job.get("zonesize", 0)), one_file]
         if "zonesize" not in job or files > 1:
             yield "zonemode", "none, unless there is a zonesize and a single file"
-        elif not max(sizes) <= job["zonesize"] <= job.get("zonerange", job["zonesize"]) <= one_file:
+        elif sorted(order) != order:
             yield "zonesize", "at least a block, and at most the zonerange, which is at most the file"
     if is_set(job, "file_append") and (job["rw"] not in WRITING or job["ioengine"] == "mmap"):
         yield "file_append", "false, unless rw writes and ioengine is not mmap"
@@ -167,6 +168,8 @@ def _verify(job: Job) -> Iterator[Tuple[str, str]]:
         yield "verify_backlog", "a number of writes, because time_based leaves no time to verify at the end"
     if len(sizes) > 1 and value_of(job, "norandommap"):
         yield "norandommap", "false with verify and several block sizes"
+    if len(sizes) > 1 and job.get("random_distribution", ["random"])[0] != "random":
+        yield "random_distribution", "random with verify and several block sizes: the others have no map"
     interval = job.get("verify_interval", min(sizes))
     if any(size % interval for size in sizes):
         yield "verify_interval", "a divisor of all block sizes"

@@ -483,7 +483,7 @@ class AccessShares:
             return False
         if not all(is_whole(part, 0, 100) for zone in zones for part in zone):
             return False
-        return sum(zone[0] for zone in zones) == 100 and sum(zone[1] for zone in zones) == 100
+        return bool(sum(zone[0] for zone in zones) == 100 and sum(zone[1] for zone in zones) == 100)
 
     def read(self, text: str, kb_base: int = 1024) -> Any:
         word, *parts = text.strip().split(":")

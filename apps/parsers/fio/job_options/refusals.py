@@ -1,12 +1,12 @@
 """The options that a workload may not have, with the reason: set by Spindle itself, for administrators only, or never.
 
-The same sentences and names are in `apps/parsers/fio/job_options/refused.py`. A name that is neither here nor in the table of
+The same sentences and names are in `worker/agent/options/refusals.py`. A name that is neither here nor in the table of
 options is refused too, as one that Spindle does not know.
 """
 
 SET_BY_SPINDLE = "Spindle sets this itself"
 ARMED_ONLY = "it changes the host or its devices, and only the host's administrator could allow that"
-REASONS = (
+REASONS: tuple[tuple[str, str], ...] = (
     (f"{SET_BY_SPINDLE}: names and places of files are made on the host", """
         filename directory filename_format unique_filename filetype allow_file_create unlink unlink_each_loop name
         wait_for description"""),
