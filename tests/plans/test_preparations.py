@@ -206,7 +206,7 @@ def test_the_evidence_of_a_wait_is_on_the_plans_page_and_in_rest(make_plan: Make
     assert "1 of 1 passes, the last at" in page
     assert f'before <a href="/runs/{run.pk}/">' in page
     body = client.get(f"/api/v1/plans/{plan.pk}/").json()
-    assert body["extra"] == {"seconds": 3 * 30, "unknown": []}
+    assert body["extra"] == {"seconds": 2 * 30, "unknown": []}
     lines = body["preparations"]
     assert [line["kind"] for line in lines] == ["pause", "sequential_fill"]
     assert lines[0]["evidence"]["figures"] == {"seconds": 30.004}
