@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
 from statistics import fmean
+from typing import Any
 
+from django.core.paginator import Paginator
 from django.db.models import F
 from django.utils import timezone
 
@@ -22,8 +24,9 @@ from apps.plans.preparations.progress import (
     preparation_lines,
 )
 from apps.plans.published_procedure import ReportComparison, compare_with_report
+from apps.plans.scheduler import find_waiting
 from apps.plans.services import find_start_problems
-from apps.plans.steps import find_next_step, find_waiting
+from apps.plans.steps import find_next_step
 from apps.runs.host_guards.evidence import describe_wait, entry_of, waiting_entry
 from apps.runs.models import Attempt, Run
 from apps.runs.states import State
@@ -36,6 +39,7 @@ from apps.studies.plans.stopping_rule import half_width
 
 CONFIDENCE = 0.95
 LEAST_FOR_INTERVAL = 3
+MOST_CELLS = 400  # of a matrix that are shown at once: a browser gets them again every two seconds
 
 
 @dataclass(frozen=True)
@@ -91,12 +95,16 @@ class HostProgress:
 
 
 class ExecutionPage:
-    """A plan's own page; everything is read once, in a number of statements that does not grow with the plan."""
+    """A plan's own page; everything is read once, in a number of statements that does not grow with the plan.
 
-    def __init__(self, plan: Plan) -> None:
+    Of a large plan's matrix it shows one part, `MOST_CELLS` at most, and the hosts of that part.
+    """
+
+    def __init__(self, plan: Plan, number: str | None = None) -> None:
         self.plan = plan
+        self.number = number
         self.execution: Execution | None = execution_of(plan)
-        self.matrix = PlanPage(plan, runs_of(plan.study))
+        self.matrix = PlanPage(plan, runs_of(plan.study, plan_id=plan.pk))
 
     @property
     def is_live(self) -> bool:
@@ -156,20 +164,28 @@ class ExecutionPage:
         return {wait.host_id: wait for wait in self.execution.waits.all()} if self.execution else {}
 
     @cached_property
+    def part(self) -> Any:
+        """Return the part of the matrix's rows that is shown, as a page of Django's paginator."""
+        return Paginator(self.matrix.rows, max(1, MOST_CELLS // max(1, len(self.matrix.points)))).get_page(self.number)
+
+    @cached_property
     def rows(self) -> list[ExecutionRow]:
+        """Return the rows of the part that is shown."""
         runs = {(run.planned_run.row_id, run.planned_run.point_id): run for run in self.open_steps}
         return [
             ExecutionRow(row.row, [self._cell(cell, runs.get((cell.row.pk, cell.point.pk))) for cell in row.cells])
-            for row in self.matrix.rows
+            for row in self.part
         ]
 
     def _cell(self, cell: PlanPageCell, run: Run | None) -> ExecutionCell:
         place = cell.row.pk, cell.point.pk
-        measured = self.matrix.assignment.values.get(place, {})
-        values = [measured[run.pk] for run in cell.runs if run.is_counted and run.pk in measured]
         wait = self.waits.get(target_host(cell.row) or 0)
         waits = wait.reason if wait and wait.step.startswith(f"{place[0]}/{place[1]}/") else ""
-        return ExecutionCell(cell, _value(values), run, place in self.next_places, waits)
+        return ExecutionCell(cell, self._value_of(cell), run, place in self.next_places, waits)
+
+    def _value_of(self, cell: PlanPageCell) -> CellValue | None:
+        measured = self.matrix.assignment.values.get((cell.row.pk, cell.point.pk), {})
+        return _value([measured[run.pk] for run in cell.runs if run.is_counted and run.pk in measured])
 
     @cached_property
     def waiting(self) -> dict[int, dict[Cell, list[int]]]:
@@ -188,10 +204,11 @@ class ExecutionPage:
 
     @cached_property
     def hosts(self) -> list[HostProgress]:
-        """Return a sentence for each host of the plan, in the order of its rows."""
+        """Return a sentence for each host of the part that is shown, in the order of its rows."""
+        rows = [row.row for row in self.part]
         hosts = {
             row.configuration.target.host_id: row.configuration.target.host
-            for row in self.plan.rows.all()
+            for row in rows
             if row.configuration and row.configuration.target
         }
         runs = {run.host_id: run for run in self.open_runs}
@@ -255,8 +272,9 @@ class ExecutionPage:
         """Return the configurations of the report that the plan repeats, and its values beside ours."""
         if not self.plan.repeats_id:
             return [], []
-        cells = (entry for row in self.rows for entry in row.cells if entry.value)
-        means = {(entry.cell.row.pk, entry.cell.point.pk): entry.value.mean for entry in cells if entry.value}
+        means = {
+            (cell.row.pk, cell.point.pk): value.mean for cell in self.matrix.cells if (value := self._value_of(cell))
+        }
         return compare_with_report(self.plan, means)
 
     @cached_property

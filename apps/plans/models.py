@@ -5,6 +5,7 @@ steps is stored: which step is next follows from the plan's order and from the r
 that a restart of any process loses nothing and a plan can be changed while it runs.
 """
 
+from datetime import datetime
 from typing import Any, ClassVar, Self
 
 from django.db import models
@@ -14,7 +15,7 @@ from django.utils import timezone
 from apps.inventory.models import Host
 from apps.labs.isolation import LabManager, LabQuerySet, ThroughParent
 from apps.runs.models import Run
-from apps.studies.models import Plan, PlanCell, PlanConfiguration, PlanPoint
+from apps.studies.models import Plan, PlanConfiguration
 
 
 class ExecutionState(models.TextChoices):
@@ -167,9 +168,67 @@ def execution_of(plan: Plan) -> Execution | None:
     return execution
 
 
-def exclude_cell(plan: Plan, row: PlanConfiguration, point: PlanPoint, reason: str) -> PlanCell:
-    """Exclude a cell of a plan with a reason; what was measured of it stays."""
-    cell: PlanCell = PlanCell.objects.update_or_create(
-        row=row, point=point, defaults={"plan": plan, "reason": reason[:1000]}
-    )[0]
-    return cell
+class ScheduleKind(models.TextChoices):
+    NIGHTLY = "nightly", "every day at a time"
+    WEEKLY = "weekly", "on days of the week at a time"
+    CRON = "cron", "cron text"
+
+
+class ScheduleQuerySet(LabQuerySet["PlanSchedule"]):
+    def due(self, now: datetime) -> Self:
+        """Return the schedules with a due time that was not considered yet."""
+        return self.filter(is_paused=False, next_at__lte=now)
+
+
+class PlanSchedule(ThroughParent):
+    """When a plan is carried out by itself. Each firing makes a copy of the plan and starts it."""
+
+    lab_path: ClassVar[str] = "plan__study__lab_id"
+
+    plan = models.OneToOneField(Plan, on_delete=models.CASCADE, primary_key=True, related_name="schedule")
+    kind = models.CharField(max_length=7, choices=ScheduleKind.choices)
+    cron = models.CharField(max_length=100, help_text="minute, hour, day of month, month, day of week")
+    time_zone = models.CharField(max_length=64)
+    retries = models.PositiveSmallIntegerField(default=0, help_text="how often a failed step is made again by itself")
+    is_paused = models.BooleanField(default=False)
+    considered_at = models.DateTimeField(default=timezone.now, help_text="due times up to here were dealt with")
+    next_at = models.DateTimeField(null=True, blank=True, help_text="null while it is paused")
+    changed_by = models.CharField(max_length=200, blank=True)
+    changed_at = models.DateTimeField(auto_now=True)
+
+    objects: ClassVar[Any] = LabManager.from_queryset(ScheduleQuerySet)()
+
+    class Meta:
+        indexes = [models.Index(fields=["next_at"], name="schedule_due", condition=models.Q(is_paused=False))]
+
+    def __str__(self) -> str:
+        return f"{self.cron} {self.time_zone}"
+
+
+class FiringOutcome(models.TextChoices):
+    STARTED = "started", "started"
+    SKIPPED = "skipped", "skipped"
+    FAILED = "failed", "failed"
+
+
+class ScheduleFiring(ThroughParent):
+    """What became of one due time of a plan's schedule. It outlives the schedule."""
+
+    lab_path: ClassVar[str] = "plan__study__lab_id"
+
+    plan = models.ForeignKey(Plan, on_delete=models.CASCADE, related_name="firings")
+    due_at = models.DateTimeField()
+    fired_at = models.DateTimeField(default=timezone.now)
+    outcome = models.CharField(max_length=7, choices=FiringOutcome.choices)
+    reason = models.CharField(max_length=500, blank=True, help_text="why it was skipped, failed or late")
+    missed = models.PositiveIntegerField(default=0, help_text="earlier due times that this firing stands for too")
+    started_plan = models.OneToOneField(
+        Plan, on_delete=models.SET_NULL, null=True, blank=True, related_name="fired_by", help_text="the copy that runs"
+    )
+
+    class Meta:
+        ordering = ["-due_at"]
+        constraints = [models.UniqueConstraint(fields=["plan", "due_at"], name="fired_once")]
+
+    def __str__(self) -> str:
+        return f"{self.due_at:%Y-%m-%d %H:%M} UTC: {self.outcome}"

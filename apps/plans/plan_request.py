@@ -8,7 +8,7 @@ from apps.inventory.models import Target
 from apps.labs.models import Lab
 from apps.plans.presets import BY_NAME
 from apps.plans.presets.preset import PlanPointData, Preset, PresetOptions
-from apps.plans.value_lists import ValueListError, parse_file_sizes, parse_numbers, parse_sizes
+from apps.plans.value_lists import FileSize, ValueListError, parse_file_sizes, parse_numbers, parse_sizes
 from apps.runs.workload import RW
 from apps.studies.models import Plan, Study
 from apps.studies.plans.problems import PlanError
@@ -96,6 +96,11 @@ def _read(name: str, text: str, read: Callable[[str], Sequence[Any]]) -> Sequenc
         return read(text)
     except ValueListError as error:
         raise PlanError(name, error.found, error.expected) from None
+
+
+def read_file_sizes(text: str) -> list[FileSize]:
+    """Return the file sizes as people type them; none where nothing was typed. Raises `PlanError`."""
+    return list(_read("file_sizes", text, parse_file_sizes)) if text.strip() else []
 
 
 def _patterns(text: str) -> list[str]:

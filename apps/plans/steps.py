@@ -14,7 +14,7 @@ from django.utils import timezone
 from apps.core.quantities import written
 from apps.inventory.topology.stack import StackError, stack_of
 from apps.plans.guards import check_after, check_before, find_obstacle, is_lasting
-from apps.plans.guards.evidence import ArrayReport, GuardEvidence, RunReport, StepFacts
+from apps.plans.guards.evidence import FAILED, ArrayReport, GuardEvidence, RunReport, StepFacts
 from apps.plans.guards.request import MD, checks_guards, request_host_guards
 from apps.plans.models import (
     Execution,
@@ -22,12 +22,11 @@ from apps.plans.models import (
     GuardFailure,
     HostWait,
     PreparationRun,
-    exclude_cell,
     load_plan,
     open_runs,
 )
 from apps.plans.preparations.progress import find_due_guards, find_failures, find_next_writes, find_progress
-from apps.plans.scheduler import CellProgress, find_waiting_rounds, next_step
+from apps.plans.scheduler import find_waiting, is_anything_left, next_step
 from apps.plans.services import pause_plan, record_act
 from apps.runs.host_guards.evidence import evidence_of, refusing_entry
 from apps.runs.models import Run
@@ -35,9 +34,11 @@ from apps.runs.services import start_runs
 from apps.runs.states import ENDED
 from apps.runs.workload import WorkloadError, files_bytes
 from apps.studies.models import Plan, PlanConfiguration, PlannedRun, StudyRun
+from apps.studies.models.plan import RESULT
 from apps.studies.plans.order import Cell, Step, steps
-from apps.studies.plans.plan_page import PlanPage, PlanPageCell, target_host
-from apps.studies.plans.run_assignment import runs_of
+from apps.studies.plans.plan_page import PlanPage, PlanPageCell, difference_text, target_host
+from apps.studies.plans.run_assignment import find_result_differences, runs_of
+from apps.studies.plans.services import exclude_cell
 
 BY_PLAN = "plan"  # what runs and reasons of a plan have as their author, before its title
 MOST_FAILURES = 3  # in a row on one host; then somebody has to look before more is started
@@ -67,7 +68,7 @@ def advance(plan_id: int, host_id: int | None) -> str:
 def _advance(execution: Execution, plan: Plan, host_id: int) -> str:
     if _pause_after_failures(execution, plan, host_id):
         return "paused"
-    page = PlanPage(plan, runs_of(plan.study, host_id))
+    page = PlanPage(plan, runs_of(plan.study, host_id, plan.pk))
     for _ in range(len(page.cells) + 1):  # each turn starts a step, waits, or excludes a cell
         step = find_next_step(plan, find_waiting(page, execution.retries).get(host_id, {}))
         if step is None:
@@ -77,23 +78,8 @@ def _advance(execution: Execution, plan: Plan, host_id: int) -> str:
         if outcome != "excluded":
             return outcome
         plan = load_plan(plan.pk, host_id)
-        page = PlanPage(plan, runs_of(plan.study, host_id))
+        page = PlanPage(plan, runs_of(plan.study, host_id, plan.pk))
     return "nothing left"
-
-
-def find_waiting(page: PlanPage, retries: int) -> dict[int, dict[Cell, list[int]]]:
-    """Return the rounds that are still to be made, by host and by the positions of row and point in the whole plan.
-
-    Every host with a cell that can be started is named; a cell of which nothing is left has an empty list.
-    """
-    waiting: dict[int, dict[Cell, list[int]]] = {}
-    for cell in page.cells:
-        host_id = target_host(cell.row)
-        if host_id is not None and cell.can_be_started:
-            progress = CellProgress(cell.progress.needed, cell.progress.most, cell.runs)
-            place = cell.row.position, cell.point.position
-            waiting.setdefault(host_id, {})[place] = find_waiting_rounds(progress, retries)
-    return waiting
 
 
 def find_next_step(plan: Plan, waiting: Mapping[Cell, Sequence[int]]) -> Step | None:
@@ -228,9 +214,8 @@ def _finish_if_done(execution: Execution, plan: Plan) -> str:
     """End the execution where no host of the plan has anything left."""
     if open_runs(plan).exists():
         return "nothing left on this host"
-    page = PlanPage(load_plan(plan.pk), runs_of(plan.study))
-    waiting = find_waiting(page, execution.retries).values()
-    if any(rounds for of_host in waiting for rounds in of_host.values()):
+    page = PlanPage(load_plan(plan.pk), runs_of(plan.study, plan_id=plan.pk))
+    if is_anything_left(page, execution.retries):
         return "nothing left on this host"
     ended = Execution.objects.filter(pk=execution.pk, state=ExecutionState.RUNNING)
     if ended.update(state=ExecutionState.DONE, ended_at=timezone.now()):
@@ -247,7 +232,7 @@ def note_evidence(planned: PlannedRun, now: datetime) -> None:
     on_host = evidence_of(run, attempts)
     report = RunReport(run.state == "finished", run.facts, files_bytes(run.workload.spec) if run.workload else 0)
     answered = {entry["guard"] for entry in on_host if entry["checked_at"] and not entry["purpose"]}
-    after = check_after(planned.row.plan.guards.all(), report, now, answered)
+    after = [*check_after(planned.row.plan.guards.all(), report, now, answered), *_check_result(planned, now)]
     refusing = refusing_entry(attempts)
     with transaction.atomic():
         judged = PlannedRun.objects.filter(pk=planned.pk, judged_at=None).update(
@@ -268,6 +253,15 @@ def _settle_refusal(planned: PlannedRun, refusing: Mapping[str, Any]) -> None:
     elif execution.guard_failure == GuardFailure.SKIP:
         words = written(f"Guard {refusing['label']} did not hold on {planned.run.host}: {refusing['text']}.")
         exclude_cell(planned.row.plan, planned.row, planned.point, words)
+
+
+def _check_result(planned: PlannedRun, now: datetime) -> list[GuardEvidence]:
+    """Return evidence against a finished run that measured something else than it was asked for; none where it did not."""
+    differences = find_result_differences(planned) if planned.run.state == "finished" else []
+    if not differences:
+        return []
+    words = f"measured something else than was asked: {', '.join(map(difference_text, differences))}"
+    return [GuardEvidence(RESULT, FAILED, words, "", checked_at=now.isoformat(timespec="seconds"))]
 
 
 def find_unjudged_runs(most: int = 500) -> list[int]:

@@ -17,6 +17,7 @@ from apps.core.pubsub import ring
 from apps.inventory.models import Target
 from apps.inventory.target_identity import explain_no_runs
 from apps.labs.models import AuditEvent, Lab
+from apps.parsers.fio.job_options import agreement
 from apps.runs import workload
 from apps.runs.facts import change_labels
 from apps.runs.host_guards import complete_guards
@@ -75,6 +76,21 @@ def check_quota(target: Target, spec: dict[str, Any]) -> None:
         raise QuotaError(needed, quota)
 
 
+def check_host_limits(target: Target, spec: dict[str, Any]) -> None:
+    """Raise `WorkloadError` where the host, which would refuse the run, has said that it allows less."""
+    agent = getattr(target.host, "agent", None)
+    limits = agent.policy if agent else {}
+    wanted = {
+        "max_runtime_s": ("runtime", sum(map(agreement.seconds_of, spec["jobs"]))),
+        "max_iodepth": ("iodepth", max(job["iodepth"] for job in spec["jobs"])),
+        "max_numjobs": ("numjobs", max(job["numjobs"] for job in spec["jobs"])),
+    }
+    for limit, (name, value) in wanted.items():
+        most = limits.get(limit)
+        if type(most) is int and value > most:
+            raise workload.WorkloadError(name, value, f"at most {most} on {target.host}, as its agent.conf says")
+
+
 def check_start(lab: Lab, target: Target, spec: Any, repetitions: int) -> dict[str, Any]:
     """Return the workload with every option filled in. Raises `WorkloadError` with field, found and expected."""
     complete = workload.checked(spec)
@@ -87,6 +103,7 @@ def check_start(lab: Lab, target: Target, spec: Any, repetitions: int) -> dict[s
     if target.host.is_in_maintenance:
         raise workload.WorkloadError("target", target.name, f"a host that is not in maintenance; {target.host} is")
     check_quota(target, complete)
+    check_host_limits(target, complete)
     return complete
 
 

@@ -30,6 +30,11 @@ WITHOUT_OBJECTS = (
     "agent-program",
     "agent-install",
     "agent-service",
+    "agent-probe-service",
+    "agent-probe-timer",
+    "agent-drop-service",
+    "agent-drop-path",
+    "agent-self",
 )
 # route name, or its beginning → which object its number means
 MEANING = {

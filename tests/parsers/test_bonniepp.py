@@ -296,6 +296,14 @@ def test_a_broken_row_leaves_the_others() -> None:
     assert "20003  1x" in broken.found
 
 
+def test_a_row_that_the_next_header_was_joined_to_is_told_and_the_small_files_are_read() -> None:
+    found = parsed(OLD_HEAD + OLD_ROW.rstrip("\n") + OLD_FILES)
+    (broken,) = found.broken
+    assert (broken.line, broken.expected) == (4, "six pairs of rate and CPU")
+    assert broken.found.startswith("alpha            4G 40001  91")
+    assert values(only(OLD_HEAD + OLD_ROW.rstrip("\n") + OLD_FILES)) == OLD_VALUES[6:]
+
+
 def test_eight_figures_of_a_table_that_is_cut_off_at_its_side_are_no_tests_without_characters() -> None:
     side = "\n".join(
         line[:60] for line in (OLD_HEAD + "alpha            4G 40001  91 50002  22 20003  11 30004  71").split("\n")

@@ -114,6 +114,22 @@ def test_raw_bytes_move_from_chunks_to_artefacts(lab: Lab) -> None:
     assert set(Chunk.objects.filter(attempt=attempt).values_list("data", flat=True)) == {None}
 
 
+def test_what_another_attempt_has_sent_stays_until_it_is_read_in(lab: Lab) -> None:
+    attempt = whole(lab)
+    host = Host.objects.create(lab=lab, name="host2")
+    run = Run.objects.create(lab=lab, tool="fio", origin=Run.Origin.DISPATCHED, host=host, state=State.RUNNING)
+    other = Attempt.objects.create(
+        lab=lab, run=run, host=host, number=1, token=7, state=State.RUNNING, offered_at=timezone.now()
+    )
+    Chunk.objects.create(attempt=other, stream="result", sequence=0, sha256="x", size=4, data=b"half")
+    ingest(attempt)
+    assert [bytes(data) for data in Chunk.objects.filter(attempt=other).values_list("data", flat=True)] == [b"half"]
+    run.refresh_from_db()
+    other.refresh_from_db()
+    assert (run.state, other.ingested_at) == (State.RUNNING, None)
+    assert counts(run) == [0, 0, 0, 0]
+
+
 def test_reading_in_twice_gives_one_result(lab: Lab) -> None:
     attempt = whole(lab)
     ingest(attempt)

@@ -126,7 +126,7 @@ def test_runs_started_by_hand_are_taken_into_the_study_at_their_cell(study, plan
     text = client.get(PAGE).content.decode()
     assert "2/2" in text
     # 4 GiB at 35 s a GiB is 140 s, twice; the other host's rounds are unknown
-    assert "At least 4\u00a0min 40\u00a0s, from 2 rounds whose time is known" in text
+    assert "About 4\u00a0min 40\u00a0s, from 2 rounds whose time is known" in text
     assert "Nothing is known yet of the time of 2 rounds." in text
 
 
@@ -197,7 +197,10 @@ def test_a_cell_is_left_out_with_a_reason_and_put_in_again(study, plan, sign_in)
     text = client.get(PAGE).content.decode()
     assert "No wish to wait." in text
     assert text.count(">include<") == 1, "not for the hole that follows from the largest file"
-    client.post(address, {"reason": "", "note": "", "csrf": "x"})
+    refused = client.post(address, {"reason": "x" * 501, "note": ""})
+    assert refused.status_code == 422
+    assert "at most 500 characters" in refused.content.decode()
+    assert client.post(address, {}).status_code == 302
     assert states(study)["small", "4x"] == "waiting"
     assert client.get(f"/plans/{plan.pk}/cell/?row=small&point=none").status_code == 404
 

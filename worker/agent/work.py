@@ -26,8 +26,10 @@ from .conf import Conf, Mistake, boot_id, log
 from .disk import reserve
 from .guards import read_guards
 from .inventory import fio_version
+from .runner import ENVIRONMENT
 from .spool import Spool
 
+PARSE_S = 20
 MOST_FAULTS = 3  # of one attempt, one after the other, before it is given up
 
 
@@ -83,6 +85,24 @@ class Fio:
         elif before and not self.version:
             log("fio is not there any more; until it is, every run is refused.")
 
+    def complaint(self, job_file: str) -> str:
+        """Return what this fio says against a rendered job file, or ''. It only parses: options and engines differ by version."""
+        path = os.path.join(self.folder, "parsed.fio")
+        with open(path, "w") as target:
+            target.write(job_file)
+        argv = [str(self.path), "--parse-only", "--warnings-fatal", path]
+        try:
+            parsed = subprocess.run(  # noqa: PLW1510
+                argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=ENVIRONMENT,
+                cwd=self.folder, timeout=PARSE_S,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return f"it had not read it after {PARSE_S} s."
+        finally:
+            os.unlink(path)
+        said = parsed.stdout.decode("utf-8", "replace").strip().splitlines()
+        return "" if parsed.returncode == 0 else "; ".join(said[:3])[:500] or f"it ended with {parsed.returncode}."
+
 
 def refuse_unfit(offer: Dict[str, Any], conf: Conf, fio: Fio, newest: int) -> Any:
     """Return the checked jobs of an offer.
@@ -105,6 +125,9 @@ def refuse_unfit(offer: Dict[str, Any], conf: Conf, fio: Fio, newest: int) -> An
     if elsewhere:
         raise policy.Refused(elsewhere)
     jobs = policy.check(offer.get("workload"), policy.PolicyLimits(conf, directory))
+    complaint = fio.complaint(render.job_file(jobs, conf.cpus)) if any(map(render.is_unusual, jobs)) else ""
+    if complaint:
+        raise policy.Refused(f"{fio.version} of this host does not take the job: {complaint}")
     try:
         read_guards(offer.get("guards"))
     except ValueError as error:

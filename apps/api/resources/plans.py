@@ -19,12 +19,14 @@ from apps.api.fields import LinkField, NumberField, PageField
 from apps.api.openapi import problems
 from apps.api.problems import ProblemError
 from apps.api.resources.claims import match_studies
+from apps.api.resources.plan.estimates import PlanAheadSerializer
 from apps.api.resources.runs import KnownFieldsSerializer
 from apps.api.viewsets import ScopedViewSet
 from apps.core.quantities import written
 from apps.core.text import whole_number
 from apps.inventory.models import Target
 from apps.labs.models import TokenScope
+from apps.plans.estimates.plan_estimate import estimate_request
 from apps.plans.execution_page import ExecutionPage
 from apps.plans.models import Execution, GuardFailure
 from apps.plans.plan_request import PlanRequest, find_preset, make_points, refuse_values
@@ -87,7 +89,9 @@ class PlanSummarySerializer(serializers.ModelSerializer[Plan]):
     name = serializers.CharField()
     order = serializers.CharField(help_text="interleaved, randomized, sequential, not_printed")
     seed = serializers.IntegerField(allow_null=True)
-    stopping = serializers.DictField(help_text="`{kind: fixed | half_width | steady_state | not_printed, …}`")
+    stopping = serializers.DictField(
+        help_text="`{kind: fixed | half_width | steady_state | saturation | not_printed, …}`"
+    )
     is_from_report = serializers.BooleanField()
     standing = serializers.CharField(
         help_text="of its order, rounds and guards: `asked for; not checked`, or `as reported` for a published report"
@@ -313,7 +317,7 @@ class CacheRuleSerializer(serializers.Serializer[CacheFinding]):
 class PlanEstimateSerializer(serializers.Serializer[Estimate]):
     """How long what remains will take."""
 
-    seconds = NumberField(help_text="at least; hosts work side by side")
+    seconds = NumberField(help_text="about; hosts work side by side")
     by_host = serializers.DictField()
     known = serializers.IntegerField(help_text="rounds whose time is known")
     unknown = serializers.IntegerField()
@@ -386,8 +390,8 @@ class PlanViewSet(ListModelMixin, ScopedViewSet[Plan]):
 
     def filter_queryset(self, queryset: Any) -> Any:
         plans = super().filter_queryset(queryset)
-        study = self.request.query_params.get("study")
-        return plans.filter(match_studies([study])) if study else plans
+        studies = self.request.query_params.getlist("study")
+        return plans.filter(match_studies(studies)) if any(studies) else plans
 
     @extend_schema(responses={200: PlanSerializer, 304: None})
     def retrieve(self, request: Request, pk: int) -> HttpResponseBase:
@@ -405,6 +409,16 @@ class PlanViewSet(ListModelMixin, ScopedViewSet[Plan]):
         plan = create_plan(self._request_of(wanted), actor=who(request))
         body = self._represent(plan.pk)
         return Response(body, status=201, headers={"Location": body["url"]})
+
+    @extend_schema(
+        operation_id="plans_estimate_new", request=NewPlanSerializer,
+        responses={200: PlanAheadSerializer, **problems(404)},
+    )  # fmt: skip
+    @action(detail=False, methods=["post"], url_path="estimate", url_name="estimate-new")
+    def estimate_new(self, request: Request) -> Response:
+        """Estimate a plan that is not written: the body is that of `POST plans/`, and nothing is stored."""
+        wanted = self.validate_body(NewPlanSerializer)
+        return Response(PlanAheadSerializer(estimate_request(self._request_of(wanted))).data)
 
     @extend_schema(request=StartPlanSerializer, responses={202: PlanSummarySerializer, **problems(409)})
     @action(detail=True, methods=["post"])

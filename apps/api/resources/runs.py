@@ -57,6 +57,7 @@ from apps.runs.services import (
     start_on_targets,
     wrap_single_job,
 )
+from apps.runs.start.job_file import LONGEST_JOB_FILE, read_job_file
 from apps.runs.states import Priority, State
 from apps.runs.workload import UnknownOptionError, WorkloadError, read_sizes
 from apps.studies.models import Configuration, Study
@@ -193,8 +194,15 @@ class RunStartSerializer(KnownFieldsSerializer):
         help_text="ids of several, of one host or of several, in place of `target`; runs start on all of them or on none",
     )
     workload = serializers.DictField(
+        required=False,
         help_text="`{tool, jobs: [{rw, block_size, file_size, …}]}`, or one job's options by themselves. "
-        "Sizes are whole bytes, or texts such as `4k` and `10 GiB`, where k is 1024"
+        "Sizes are whole bytes, or texts such as `4k` and `10 GiB`, where k is 1024",
+    )
+    job_file = serializers.CharField(
+        required=False,
+        trim_whitespace=False,
+        max_length=LONGEST_JOB_FILE,
+        help_text="text of a fio job file, in place of `workload`: each line is taken over, or refused by name with why",
     )
     repetitions = serializers.IntegerField(default=1, min_value=1, max_value=100)
     priority = PriorityField(default=Priority.NORMAL)
@@ -211,10 +219,13 @@ class RunStartSerializer(KnownFieldsSerializer):
     )
 
     def validate(self, attrs: Any) -> Any:
-        """Refuse a body with both `target` and `targets`, with neither, or with a target twice."""
+        """Refuse a body with two of what it may have one of, with neither, or with a target twice."""
         if ("target" in attrs) == ("targets" in attrs):
             found = "both" if "target" in attrs else "neither"
             raise serializers.ValidationError({"target": f"found {found}, expected target or targets"})
+        if ("workload" in attrs) == ("job_file" in attrs):
+            found = "both" if "workload" in attrs else "neither"
+            raise serializers.ValidationError({"workload": f"found {found}, expected workload or job_file"})
         keys = attrs.setdefault("targets", [attrs.get("target")])
         if len(set(keys)) < len(keys):
             raise serializers.ValidationError({"targets": "found a target twice, expected each once"})
@@ -224,6 +235,13 @@ class RunStartSerializer(KnownFieldsSerializer):
                 {"configuration": f"found {found!r} with several targets, expected none: each target decides"}
             )
         return attrs
+
+
+def _spec_of(data: Json) -> Any:
+    """Return the workload of a body: as it gives it, or out of its job file."""
+    if "job_file" in data:
+        return read_job_file(data["job_file"])
+    return read_sizes(wrap_single_job(data["workload"]))
 
 
 class RunChangeSerializer(KnownFieldsSerializer):
@@ -310,6 +328,7 @@ class RunViewSet(ListModelMixin, ScopedViewSet[Run]):
     model = Run
     serializer_class = RunSerializer
     formats = {"retrieve": DOCUMENT}
+    detail_parameters = {"samples": ("cursor", "limit")}
     needed_scope = TokenScope.RUN
     filterset_class = RunFilterSet
     ordering = "-id"
@@ -339,7 +358,7 @@ class RunViewSet(ListModelMixin, ScopedViewSet[Run]):
         with transaction.atomic():
             runs = start_on_targets(
                 [known[key] for key in data["targets"]], lab=self.lab,
-                spec=read_sizes(wrap_single_job(data["workload"])), repetitions=data["repetitions"], who=who(request),
+                spec=_spec_of(data), repetitions=data["repetitions"], who=who(request),
                 priority=data["priority"], labels=data["labels"], note=data["note"],
                 guards=check_guards(data["guards"]),
             )  # fmt: skip

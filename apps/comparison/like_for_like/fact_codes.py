@@ -84,8 +84,10 @@ class FactCodes:
         self.codes[:, column] = codes if places is None else codes[places]
         self.unknown[:, column] = unknown if places is None else unknown[places]
 
-    def levels(self, level_of: Callable[[Facts], str | None]) -> list[str | None]:
-        """Return the level of each group; it depends on the configuration alone."""
+    def levels(self, level_of: Callable[[Facts], str | None], *, of_points: bool = False) -> list[str | None]:
+        """Return the level of each group; it depends on the configuration alone, or on the point as well."""
+        if of_points:
+            return [level_of(group.facts) for group in self.groups]
         by_place = [level_of(self.groups[row].configuration) for _, row in sorted(self._first.items())]
         return [by_place[place] for place in self._place.tolist()]
 

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('plans', '0001_executions'),
+        ('plans', '0002_schedules'),
         ('runs', '0020_guards_on_the_host'),
         ('studies', '0008_guards_on_the_host'),
     ]

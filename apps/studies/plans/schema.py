@@ -17,12 +17,13 @@ from typing import Any
 from apps.studies.plans.guards import HOST_NUMBERS, KINDS, Parameters, parameters_of
 from apps.studies.plans.order import ORDERS
 from apps.studies.plans.problems import PlanError, number, only, whole
+from apps.studies.plans.stopping_rule import MOST_POINTS as MOST_POINTS
 from apps.studies.plans.stopping_rule import Stopping, stopping_of
 from apps.studies.plans.workload import check_job
 
 SLUG = re.compile(r"[A-Za-z0-9_-]{1,60}")
 TIB = 1024**4
-MOST_ROWS, MOST_POINTS = 1000, 60
+MOST_ROWS = 1000
 PLAN = (
     "name", "title", "order", "seed", "stopping", "are_means", "notes", "configurations", "points", "guards", "cells",
 )  # fmt: skip
