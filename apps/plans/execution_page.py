@@ -153,7 +153,10 @@ class ExecutionPage:
             host: {(rows[row], points[point]): rounds for (row, point), rounds in cells.items()}
             for host, cells in self.waiting.items()
         }
-        return estimate_extra(self.plan, by_id, self.preparation_progress)
+        largest: dict[int, int] = {}
+        for cell in self.matrix.cells:
+            largest[cell.row.pk] = max(largest.get(cell.row.pk, 0), cell.file_size or 0)
+        return estimate_extra(self.plan, by_id, self.preparation_progress, largest)
 
     @cached_property
     def start_problems(self) -> list[str]:

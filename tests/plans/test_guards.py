@@ -129,7 +129,9 @@ def test_a_step_waits_until_its_array_has_settled(guarded: Plan, array: Array) -
     [entry] = evidence_of(run)
     assert (entry["guard"], entry["outcome"], entry["text"]) == ("array_settled", "passed", "md7: clean")
     end(run)
-    assert len(evidence_of(run)) == 1, "it was looked at before the step, and not again"
+    by_inventory, on_host = evidence_of(run)
+    assert by_inventory == entry, "it was looked at before the step, and not again"
+    assert (on_host["source"], on_host["phase"]) == ("host", "before"), "the host has looked itself"
 
 
 def test_a_target_on_nothing_known_starts_and_says_that_nobody_checked(guarded: Plan) -> None:
@@ -178,11 +180,13 @@ def test_the_page_shows_what_the_guards_found_for_the_newest_run_that_was_looked
     assert "load before 0.125" in shown()
     second = Run.objects.open().get(host__name="beta")
     end(second, facts={"load_before": 3.25})
+    text = shown()
+    assert f'Guards of run <a href="/runs/{second.pk}/">{second.pk}</a>' in text
+    assert "load before 3.25" in text
     failed = Run.objects.open().filter(host__name="alpha").get()
     end(failed, "failed")
     text = shown()
-    assert f'Guards of run <a href="/runs/{second.pk}/">{second.pk}</a>' in text, "the failed one left no evidence"
-    assert "load before 3.25" in text
+    assert f'Guards of run <a href="/runs/{failed.pk}/">{failed.pk}</a>' in text, "its host had looked before it failed"
     services.start_plan(other, actor="eve")
     advance_all(other)
     end(Run.objects.open().filter(planned_run__row__plan=other).first(), facts={"load_before": 9.5})

@@ -206,7 +206,7 @@ def test_the_evidence_of_a_wait_is_on_the_plans_page_and_in_rest(make_plan: Make
     assert "1 of 1 passes, the last at" in page
     assert f'before <a href="/runs/{run.pk}/">' in page
     body = client.get(f"/api/v1/plans/{plan.pk}/").json()
-    assert body["extra"] == {"seconds": 3 * 30, "unknown": []}
+    assert body["extra"] == {"seconds": 2 * 30, "unknown": [], "written": 0}
     lines = body["preparations"]
     assert [line["kind"] for line in lines] == ["pause", "sequential_fill"]
     assert lines[0]["evidence"]["figures"] == {"seconds": 30.004}
@@ -225,6 +225,7 @@ def test_estimates_know_pauses_looks_and_writes_and_name_what_nobody_knows(make_
     extra = ExecutionPage(load_plan(plan.pk)).extra
     assert extra.seconds == 4 * 30 + 3 * 60 + 4 * 5
     assert extra.unknown == ("cool down", "sequential fill")
+    assert extra.written == 2 * 4 * GIB, "two passes over the target's largest file"
 
 
 def test_files_that_a_discarding_filesystem_forgets_are_named(make_plan: MakePlan, sign_in: SignIn) -> None:

@@ -328,6 +328,7 @@ class ExtraTimeSerializer(serializers.Serializer[ExtraTime]):
 
     seconds = NumberField(help_text="as far as it is known; hosts work side by side")
     unknown = serializers.ListField(child=serializers.CharField(), help_text="what takes as long as it takes")
+    written = serializers.IntegerField(help_text="bytes of sequential fills, on all hosts together")
 
 
 class PlanSerializer(PlanSummarySerializer):

@@ -7,7 +7,7 @@ task comes again, finds nothing to do. What was missed while no worker ran is ma
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.db import transaction
 from django.db.models import Model
@@ -224,7 +224,9 @@ def _start_copy(schedule: PlanSchedule, firing: ScheduleFiring, now: datetime) -
         with transaction.atomic():
             copy = copy_plan(plan, f"{plan.title[:180]}, {local:%Y-%m-%d %H:%M}", actor=actor)
             former = execution_of(plan)
-            guards = {"guard_wait": former.guard_wait, "guard_failure": former.guard_failure} if former else {}
+            guards: dict[str, Any] = (
+                {"guard_wait": former.guard_wait, "guard_failure": former.guard_failure} if former else {}
+            )
             start_plan(copy, actor=actor, retries=schedule.retries, **guards)
     except ExecutionError as error:
         firing.outcome, firing.reason = FiringOutcome.FAILED, str(error)
