@@ -8,7 +8,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('labs', '0005_makers_of_old_tokens'),
-        ('runs', '0019_runs_of_one_configuration'),
+        ('runs', '0020_guards_on_the_host'),
     ]
 
     operations = [
