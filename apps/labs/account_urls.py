@@ -13,7 +13,7 @@ urlpatterns = [
     path("password/reset/done/", allauth.password_reset_done, name="account_reset_password_done"),
     re_path(
         r"^password/reset/key/(?P<uidb36>[0-9A-Za-z]{1,12})-(?P<key>[\w-]{1,100})/$",
-        accounts.NewPasswordView.as_view(),
+        allauth.password_reset_from_key,
         name="account_reset_password_from_key",
     ),
     path("password/reset/key/done/", allauth.password_reset_from_key_done, name="account_reset_password_from_key_done"),

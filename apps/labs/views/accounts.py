@@ -8,7 +8,6 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.generic.edit import FormMixin
 
 from apps.core.mail import has_mail
 from apps.core.task_queue import publish
@@ -29,28 +28,17 @@ def wait(response: HttpResponse, seconds: int) -> HttpResponse:
     return response
 
 
-class RefusedFormMixin(FormMixin):  # type: ignore[type-arg]
-    """Answer a form with errors with 422, as all forms here, or with 429 where there is something to wait for."""
-
+class SignInView(allauth.LoginView):  # type: ignore[misc]
     def form_invalid(self, form: Any) -> HttpResponse:
-        response = super().form_invalid(form)
-        response.status_code = 422
-        return wait(response, seconds_to_wait(form))
+        return wait(super().form_invalid(form), seconds_to_wait(form))
 
 
-class SignInView(RefusedFormMixin, allauth.LoginView):  # type: ignore[misc]
-    """Sign in, within what throttling allows."""
+class PasswordChangeView(allauth.PasswordChangeView):  # type: ignore[misc]
+    def form_invalid(self, form: Any) -> HttpResponse:
+        return wait(super().form_invalid(form), seconds_to_wait(form))
 
 
-class PasswordChangeView(RefusedFormMixin, allauth.PasswordChangeView):  # type: ignore[misc]
-    """Change the own password, within what throttling allows."""
-
-
-class NewPasswordView(RefusedFormMixin, allauth.PasswordResetFromKeyView):  # type: ignore[misc]
-    """Choose a new password by the link of a mail."""
-
-
-class ForgottenPasswordView(RefusedFormMixin, allauth.PasswordResetView):  # type: ignore[misc]
+class ForgottenPasswordView(allauth.PasswordResetView):  # type: ignore[misc]
     """Ask for a link. The answer is the same for every address; where no mail can be sent it says so and nothing is made."""
 
     def get_context_data(self, **kwargs: Any) -> dict[str, object]:
