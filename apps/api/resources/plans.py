@@ -342,8 +342,8 @@ class PlanViewSet(ListModelMixin, ScopedViewSet[Plan]):
     @action(detail=True, methods=["post"])
     def start(self, request: Request, pk: int) -> Response:
         """Start a plan, or start it again after it was cancelled or done."""
-        retries = self.validate_body(StartPlanSerializer)["retries"]
-        start_plan(self._own(pk), actor=who(request), retries=retries)
+        plan = self._own(pk)
+        start_plan(plan, actor=who(request), retries=self.validate_body(StartPlanSerializer)["retries"])
         return Response(self._represent(pk), status=202)
 
     @extend_schema(request=None, responses={202: PlanSummarySerializer, **problems(409)})
@@ -378,8 +378,8 @@ class PlanViewSet(ListModelMixin, ScopedViewSet[Plan]):
     @action(detail=True, methods=["post"])
     def repetitions(self, request: Request, pk: int) -> Response:
         """Ask for more rounds of every cell."""
-        number = self.validate_body(RepetitionsSerializer)["repetitions"]
-        add_repetitions(self._own(pk), number, actor=who(request))
+        plan = self._own(pk)
+        add_repetitions(plan, self.validate_body(RepetitionsSerializer)["repetitions"], actor=who(request))
         return Response(self._represent(pk), status=202)
 
     def _own(self, pk: int) -> Plan:
