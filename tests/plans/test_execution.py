@@ -394,3 +394,15 @@ def test_the_evidence_of_a_run_is_judged_once(write_plan: WritePlan) -> None:
     run_ended(run.pk)
     planned.refresh_from_db()
     assert len(planned.evidence) == 1
+
+
+def test_a_plan_says_which_share_of_its_rounds_is_done(write_plan: WritePlan) -> None:
+    plan = write_plan()
+    assert (ExecutionPage(plan).rounds, ExecutionPage(plan).fraction) == ((0, 8), 0.0)
+    start(plan)
+    end_all()
+    page = ExecutionPage(Plan.objects.whole().get(pk=plan.pk))
+    assert (page.rounds, page.fraction) == ((2, 8), 0.25)
+    drain(plan)
+    page = ExecutionPage(Plan.objects.whole().get(pk=plan.pk))
+    assert (page.rounds, page.fraction) == ((8, 8), 1.0)
