@@ -5,8 +5,9 @@ from collections.abc import Callable
 import pytest
 
 from apps.labs.isolation import lab_scope
-from apps.labs.models import AuditEvent, Token
+from apps.labs.models import AuditEvent, Lab, Token
 from apps.plans.presets import BY_NAME
+from apps.plans.published_procedure import find_procedures
 from apps.plans.services import ExecutionError, add_repetitions
 from apps.runs.models import Run
 from apps.runs.states import State
@@ -103,3 +104,13 @@ def test_as_many_rounds_are_added_as_a_plan_may_have(write_plan: WritePlan) -> N
         with pytest.raises(ExecutionError, match=f"found {number}, expected 1 to {left} more"):
             add_repetitions(plan, number, actor="eve")
     assert add_repetitions(plan, left, actor="eve").rule.most == MOST_ROUNDS
+
+
+def test_only_the_procedures_of_published_reports_are_offered(write_plan: WritePlan, lab: Lab) -> None:
+    point = {"name": "one", "tool": "bonnie", "file_size": 1 << 30, "operations": ["write"]}
+    own = write_plan(name="own", points=[point])
+    assert find_procedures() == [], "a plan of one's own is no report's"
+    Lab.objects.filter(pk=lab.pk).update(is_published=True)
+    assert find_procedures() == []
+    Plan.objects.filter(pk=own.pk).update(is_from_report=True)
+    assert [plan.pk for plan in find_procedures()] == [own.pk]
