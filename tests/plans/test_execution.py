@@ -406,3 +406,15 @@ def test_a_plan_says_which_share_of_its_rounds_is_done(write_plan: WritePlan) ->
     drain(plan)
     page = ExecutionPage(Plan.objects.whole().get(pk=plan.pk))
     assert (page.rounds, page.fraction) == ((8, 8), 1.0)
+
+
+def test_a_host_with_nothing_left_waits_for_nothing(write_plan: WritePlan) -> None:
+    plan = write_plan()
+    Host.objects.filter(name="alpha").update(is_in_maintenance=True)
+    start(plan)
+    assert HostWait.objects.get().host.name == "alpha"
+    row = plan.rows.get(name="alpha")
+    for point in plan.points.all():
+        services.skip_cell(plan, row, point, actor="eve", reason="The host is gone.")
+    advance_host(plan.pk, host_id("alpha"))
+    assert not HostWait.objects.exists()
