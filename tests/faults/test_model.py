@@ -41,6 +41,7 @@ from apps.runs.services import cancel_run, start_runs
 from apps.runs.states import ENDED, OPEN, Priority, State
 from apps.runs.workload import WorkloadError
 from apps.studies.models import Plan, PlanConfiguration, PlannedRun
+from apps.studies.plans.services import set_cell
 from tests.agents.conftest import FakeAgent, sha256
 from tests.faults.fio_reports import fio_report
 from tests.sampling import IS_LONG
@@ -307,7 +308,7 @@ class Fleet(RuleBasedStateMachine):
             row = PlanConfiguration.objects.filter(plan=self.plan).order_by("pk")[pick % HOSTS]
             point = self.plan.points.order_by("pk")[pick // HOSTS % 2]
             if pick % 5 == 0:
-                services.skip_cell(self.plan, row, point, actor="engineer", reason="not wanted")
+                set_cell(self.plan, row, point, actor="engineer", reason="not wanted")
 
     @rule(pick=picks)
     def cancel_a_run(self, pick: int) -> None:

@@ -208,3 +208,15 @@ def test_a_new_account_has_its_password_and_an_address_as_it_is_found(db: None) 
     assert not user.check_password("another one")
     assert User.objects.get(email="some.body@example.org") == user
     assert Client().login(email="some.body@example.org", password="a fine new one")
+
+
+@pytest.mark.parametrize("how", ["closed", "another lab's"])
+def test_a_token_opens_nothing_while_its_maker_is_no_living_member_of_its_lab(cast: Cast, how: str) -> None:
+    with lab_scope(cast.lab.pk):
+        secret = Token.objects.issue(cast.lab, "read", "wiki", maker=cast.engineer)[1]
+        assert Token.objects.find(secret)
+    if how == "closed":
+        User.objects.filter(pk=cast.engineer.pk).update(is_active=False)
+    else:
+        Token.objects.update(maker=cast.stranger)
+    assert Token.objects.find(secret) is None

@@ -14,6 +14,7 @@ from apps.runs.states import State
 from apps.studies.models import Configuration, Plan, PlanCell, PlannedRun, Study
 from apps.studies.plans.plan_import import save_plan
 from apps.studies.plans.schema import plan_of
+from apps.studies.plans.services import set_cell
 from tests.conftest import Cast
 from tests.plans.conftest import GIB, HOSTS, advance_all, end, written
 
@@ -38,7 +39,7 @@ def test_every_act_commits(plan: Plan) -> None:
     advance_all(plan)
     services.pause_plan(plan, actor="eve")
     services.resume_plan(plan, actor="eve")
-    services.skip_cell(plan, row, point, actor="eve", reason="Takes too long.")
+    set_cell(plan, row, point, actor="eve", reason="Takes too long.")
     end(Run.objects.open().get(host__name="alpha"), State.FAILED)
     assert services.retry_failed(plan, actor="eve") == 1
     services.add_repetitions(plan, 1, actor="eve")
@@ -77,13 +78,16 @@ def test_an_act_that_fails_at_its_end_has_changed_nothing(
         "start": lambda: services.start_plan(plan, actor="eve"),
         "pause": lambda: services.pause_plan(plan, actor="eve"),
         "resume": lambda: services.resume_plan(plan, actor="eve"),
-        "skip": lambda: services.skip_cell(plan, row, point, actor="eve", reason="Takes too long."),
+        "skip": lambda: set_cell(plan, row, point, actor="eve", reason="Takes too long."),
         "retry": lambda: services.retry_failed(plan, actor="eve"),
         "add": lambda: services.add_repetitions(plan, 2, actor="eve"),
         "cancel": lambda: services.cancel_plan(plan, actor="eve"),
     }
     before = all_of_it()
-    monkeypatch.setattr(services, "cancel_run" if act == "cancel" else "record_act", fail)
+    if act == "skip":
+        monkeypatch.setattr("apps.studies.plans.services.advance_hosts_on_commit", fail)
+    else:
+        monkeypatch.setattr(services, "cancel_run" if act == "cancel" else "record_act", fail)
     with pytest.raises(ConnectionError):
         acts[act]()
     assert all_of_it() == before

@@ -311,7 +311,7 @@ def test_a_plan_without_anything_to_run_is_refused_with_the_reason(write_plan: W
 def test_every_act_is_in_the_audit_trail(write_plan: WritePlan) -> None:
     plan = write_plan(stopping={"kind": "fixed", "rounds": 1})
     start(plan, retries=1)
-    services.skip_cell(plan, plan.rows.get(name="beta"), plan.points.get(name="large"), actor="eve", reason=" Full. ")
+    set_cell(plan, plan.rows.get(name="beta"), plan.points.get(name="large"), actor="eve", reason=" Full. ")
     services.pause_plan(plan, actor="eve", reason="Lunch.")
     services.resume_plan(plan, actor="eve")
     for _ in range(2):
@@ -349,7 +349,7 @@ def test_every_act_that_lets_a_plan_go_on_calls_its_hosts_at_once(
     assert calls_of(services.start_plan) == calls
     assert calls_of(services.pause_plan) == []
     assert calls_of(services.resume_plan) == calls
-    assert calls_of(services.skip_cell, row, point, reason="Takes too long.") == calls
+    assert calls_of(set_cell, row, point, reason="Takes too long.") == calls
     advance_all(plan)
     end(Run.objects.open().get(host__name="alpha"), State.FAILED)
     assert calls_of(services.retry_failed) == calls
@@ -428,3 +428,27 @@ def test_the_evidence_of_a_run_is_judged_once(write_plan: WritePlan) -> None:
     run_ended(run.pk)
     planned.refresh_from_db()
     assert len(planned.evidence) == 2
+
+
+def test_a_plan_says_which_share_of_its_rounds_is_done(write_plan: WritePlan) -> None:
+    plan = write_plan()
+    assert (ExecutionPage(plan).rounds, ExecutionPage(plan).fraction) == ((0, 8), 0.0)
+    start(plan)
+    end_all()
+    page = ExecutionPage(Plan.objects.whole().get(pk=plan.pk))
+    assert (page.rounds, page.fraction) == ((2, 8), 0.25)
+    drain(plan)
+    page = ExecutionPage(Plan.objects.whole().get(pk=plan.pk))
+    assert (page.rounds, page.fraction) == ((8, 8), 1.0)
+
+
+def test_a_host_with_nothing_left_waits_for_nothing(write_plan: WritePlan) -> None:
+    plan = write_plan()
+    Host.objects.filter(name="alpha").update(is_in_maintenance=True)
+    start(plan)
+    assert HostWait.objects.get().host.name == "alpha"
+    row = plan.rows.get(name="alpha")
+    for point in plan.points.all():
+        set_cell(plan, row, point, actor="eve", reason="The host is gone.")
+    advance_host(plan.pk, host_id("alpha"))
+    assert not HostWait.objects.exists()

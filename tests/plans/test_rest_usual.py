@@ -4,15 +4,19 @@ from collections.abc import Callable
 
 import pytest
 
-from apps.labs.models import AuditEvent
+from apps.labs.isolation import lab_scope
+from apps.labs.models import AuditEvent, Lab, Token
 from apps.plans.presets import BY_NAME
+from apps.plans.published_procedure import find_procedures
+from apps.plans.services import ExecutionError, add_repetitions
 from apps.runs.models import Run
 from apps.runs.states import State
 from apps.studies.models import Plan, Study
 from apps.studies.plans.plan_import import save_plan
 from apps.studies.plans.schema import plan_of
-from apps.studies.plans.stopping_rule import stopping_of
+from apps.studies.plans.stopping_rule import MOST_ROUNDS, stopping_of
 from tests.api.conftest import Script, script
+from tests.conftest import Cast
 from tests.plans.conftest import advance_all, end, written
 from tests.plans.test_rest import body
 
@@ -78,3 +82,35 @@ def test_the_list_of_plans_is_that_of_the_study_that_was_asked_for(script: Scrip
     assert [row["id"] for row in client.get("plans/?study=disks").json()["results"]] == [plan.pk]
     assert {row["study"] for row in client.get("plans/").json()["results"]} == {"disks", "tapes"}
     assert client.get("plans/?study=none").json()["results"] == []
+
+
+@pytest.mark.parametrize("body", [{}, {"repetitions": 0}, {"repetitions": 1}])
+def test_another_labs_plan_is_not_there_whatever_the_body(
+    script: Scripts, write_plan: WritePlan, cast: Cast, body: dict[str, int]
+) -> None:
+    pk = write_plan().pk
+    with lab_scope(cast.other_lab.pk):
+        secret = Token.objects.issue(cast.other_lab, "run", "theirs")[1]
+    assert Script(secret)("POST", f"plans/{pk}/repetitions/", body).status_code == 404
+    assert Script(secret)("POST", f"plans/{pk}/start/", {"retries": -1}).status_code == 404
+    own = script("run")("POST", f"plans/{pk}/repetitions/", body)
+    assert own.status_code == (202 if body.get("repetitions") else 400)
+
+
+def test_as_many_rounds_are_added_as_a_plan_may_have(write_plan: WritePlan) -> None:
+    plan = write_plan(stopping={"kind": "fixed", "rounds": 3})
+    left = MOST_ROUNDS - 3
+    for number in (0, left + 1):
+        with pytest.raises(ExecutionError, match=f"found {number}, expected 1 to {left} more"):
+            add_repetitions(plan, number, actor="eve")
+    assert add_repetitions(plan, left, actor="eve").rule.most == MOST_ROUNDS
+
+
+def test_only_the_procedures_of_published_reports_are_offered(write_plan: WritePlan, lab: Lab) -> None:
+    point = {"name": "one", "tool": "bonnie", "file_size": 1 << 30, "operations": ["write"]}
+    own = write_plan(name="own", points=[point])
+    assert find_procedures() == [], "a plan of one's own is no report's"
+    Lab.objects.filter(pk=lab.pk).update(is_published=True)
+    assert find_procedures() == []
+    Plan.objects.filter(pk=own.pk).update(is_from_report=True)
+    assert [plan.pk for plan in find_procedures()] == [own.pk]
