@@ -117,8 +117,8 @@ bs=4k,64k
 rate=10m,5m,
 rate_process=poisson
 thinktime=2ms
-verify=crc32c
-verify_backlog=1024
+buffer_pattern=0xDEADBEEF
+log_avg_msec=500ms
 ss=iops_slope:0.3%
 ss_dur=10m
 random_distribution=zoned:60/10:40/90
@@ -138,8 +138,8 @@ def test_rare_options_of_a_file_are_taken_over_by_the_same_table() -> None:
     assert workload.refused == ()
     assert job | {
         "hipri": True, "nrfiles": 8, "rw": "randrw", "rw_step": 4, "block_size": 4096, "write_block_size": 65536,
-        "rate": [10 << 20, 5 << 20], "rate_process": "poisson", "thinktime": 2000, "verify": "crc32c",
-        "verify_backlog": 1024, "steadystate": ["iops_slope", 0.3, "%"], "steadystate_duration": 600, "thread": True,
+        "rate": [10 << 20, 5 << 20], "rate_process": "poisson", "thinktime": 2000, "buffer_pattern": "0xdeadbeef",
+        "log_avg_msec": 500, "steadystate": ["iops_slope", 0.3, "%"], "steadystate_duration": 600, "thread": True,
         "random_distribution": ["zoned", [60, 10], [40, 90]], "cpus_allowed": [0, 1, 2, 3, 6], "exitall": True,
         "ignore_error": [[5, 28]], "mem": "mmap",
     } == job  # fmt: skip
