@@ -224,8 +224,8 @@ def fill_bytes(spec: dict[str, Any]) -> int:
 
 def _bytes_of_work(job: dict[str, Any]) -> int:
     """Return how many bytes all clones of a job read or write until they end without a runtime."""
-    amount = agreement.value_of(job, "io_size") or job["file_size"]
-    return int(amount * job["numjobs"] * agreement.value_of(job, "loops"))
+    amount = value_of(job, "io_size") or job["file_size"]
+    return int(amount * job["numjobs"] * value_of(job, "loops"))
 
 
 def _only_writes(job: dict[str, Any]) -> bool:
