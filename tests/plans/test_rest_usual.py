@@ -7,7 +7,7 @@ import pytest
 from apps.labs.isolation import lab_scope
 from apps.labs.models import AuditEvent, Lab, Token
 from apps.plans.presets import BY_NAME
-from apps.plans.published_procedure import find_procedures
+from apps.plans.published_procedure import compare_with_report, find_procedures
 from apps.plans.services import ExecutionError, add_repetitions
 from apps.runs.models import Run
 from apps.runs.states import State
@@ -17,7 +17,7 @@ from apps.studies.plans.schema import plan_of
 from apps.studies.plans.stopping_rule import MOST_ROUNDS, stopping_of
 from tests.api.conftest import Script, script
 from tests.conftest import Cast
-from tests.plans.conftest import advance_all, end, written
+from tests.plans.conftest import HOSTS, advance_all, end, written
 from tests.plans.test_rest import body
 
 __all__ = ["script"]
@@ -114,3 +114,13 @@ def test_only_the_procedures_of_published_reports_are_offered(write_plan: WriteP
     assert find_procedures() == []
     Plan.objects.filter(pk=own.pk).update(is_from_report=True)
     assert [plan.pk for plan in find_procedures()] == [own.pk]
+
+
+def test_a_plan_stands_beside_the_report_that_it_repeats_and_no_other(write_plan: WritePlan, lab: Lab) -> None:
+    reports = [write_plan(name=name, configurations=[{"configuration": name}]) for name in HOSTS]
+    Lab.objects.filter(pk=lab.pk).update(is_published=True)
+    for report in reports:
+        ours = write_plan(name=f"again-{report.name}")
+        ours.repeats = report
+        ours.save()
+        assert compare_with_report(ours, {})[0] == [report.name]
