@@ -95,7 +95,9 @@ def _lines_outside(text: str, workloads: tuple[ParsedWorkload, ...]) -> list[Job
         if words and words[0] not in ";#" and not any(first <= number <= last for first, last in ranges):
             name = words.partition("=")[0].strip()
             why = (
-                f"nothing, because {REFUSED[name]}" if name in REFUSED else "[name] of a section, or an option below one"
+                f"nothing, because {REFUSED[name]}"
+                if name in REFUSED
+                else "[name] of a section, or an option below one"
             )
             problems.append(JobFileProblem(number, name[:80], words[:80], why))
     return problems if workloads else []
