@@ -1,5 +1,6 @@
 """A plan that searches for saturation: hosts that answer as a known disk does, one point after another."""
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -7,10 +8,12 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from apps.comparison.charts.picture import render
 from apps.inventory.models import Target
 from apps.parsers.core.models import ParsedSample
 from apps.plans import services
 from apps.plans.models import Execution
+from apps.plans.results.charts import saturation_chart
 from apps.plans.tasks import run_ended
 from apps.runs.models import Run
 from apps.runs.samples import save_samples
@@ -127,6 +130,10 @@ def test_a_bound_that_is_never_passed_is_capped_and_says_so(sign_in: SignIn) -> 
     statement = page_of(plan).ladders[0].statement
     assert "The latency never passed the bound: capped at depth 4 × 1 job, p95 1.00\u00a0ms." in statement
     assert {cell.state for cell in page_of(plan).cells} == {"done"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # the bound lies far above all marks, and its label has to be in the frame
+        picture = render(saturation_chart(page_of(plan).ladders, "Saturation"), "png")
+    assert picture.startswith(b"\x89PNG")
 
 
 @pytest.mark.usefixtures("study")

@@ -18,6 +18,8 @@ from apps.plans.results.steady_state import SteadyCell
 from apps.studies.plans.saturation.row_ladders import RowLadder
 from apps.studies.plans.stopping_rule import SteadyWindow
 
+ROOM = 1.1  # of the highest value or line, whichever is higher: a picture needs every line's label in its frame
+
 
 def saturation_chart(ladders: Sequence[RowLadder], title: str) -> Chart:
     """Build the curve of latency over IOPS: a line for each search, in the order of its points, and the bound across."""
@@ -37,7 +39,8 @@ def saturation_chart(ladders: Sequence[RowLadder], title: str) -> Chart:
     latencies = [point.value for one in series for point in one.points]
     unit = unit_for([*latencies, *bounds], "ns")
     percentile = ladders[0].percentile if ladders else 99
-    y = Axis(f"p{percentile} completion latency ({unit.label})", unit=unit, base_unit="ns")
+    top = ROOM * max([*filter(None, latencies), *bounds], default=1.0)
+    y = Axis(f"p{percentile} completion latency ({unit.label})", unit=unit, base_unit="ns", low=0.0, high=top)
     lines = tuple(ReferenceLine("y", bound, f"bound {human(bound, 'ns')}", "bound") for bound in bounds)
     statements = [f"{ladder.label}: {ladder.statement}" for ladder in ladders]
     description = f"Line chart: {title}, p{percentile} completion latency over IOPS. {' '.join(statements)}"
@@ -53,7 +56,6 @@ def steady_state_chart(steady: SteadyCell, base: int = 1000) -> Chart:
     """Build the plot of a cell's rounds: the window shaded, with its average, its limits and its least-squares line."""
     values = [entry.value for entry in steady.rounds]
     unit = unit_for(values, "B/s", base)
-    y = Axis(f"Bandwidth ({unit.label})", unit=unit, base_unit="B/s")
     count = max(len(values), steady.needed)
     x = Axis("round", "even", labels=tuple(map(str, range(1, count + 1))))
     rounds = [
@@ -75,6 +77,8 @@ def steady_state_chart(steady: SteadyCell, base: int = 1000) -> Chart:
         )
         regions = (Region(window.first - 1.25, window.last - 0.75, "window", "window"),)
         caption += f" Shaded: the window of {steady.needed} rounds that is judged."
+    top = ROOM * max([*values, *(line.at for line in lines)])
+    y = Axis(f"Bandwidth ({unit.label})", unit=unit, base_unit="B/s", low=0.0, high=top)
     title = f"Rounds of {steady.label}"
     description = f"Line chart: {title}. {written(steady.statement, base)}"
     return Chart(ChartKind.LINE, title, x, y, tuple(series), description, caption, lines, regions)
