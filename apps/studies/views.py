@@ -11,7 +11,8 @@ from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
 from apps.labs.models import AuditEvent, Role
 from apps.studies.forms import ConfigurationForm, StudyForm
-from apps.studies.models import Configuration, Study, StudyRun
+from apps.studies.models import Configuration, Plan, Study, StudyRun
+from apps.studies.plans.services import explain_no_deletion
 
 
 def page_of(study: Study) -> str:
@@ -54,9 +55,11 @@ def _write(request: LabRequest, study: Study | None) -> HttpResponseBase:
 def delete(request: LabRequest, slug: str) -> HttpResponse:
     """Show what would be deleted (GET), or delete it (POST)."""
     study = own_study(request, slug)
-    if request.method != "POST":
+    problem = explain_no_deletion(Plan.objects.filter(study=study))
+    if request.method != "POST" or problem:
         context = {"study": study, "lost": lost_with_study(study), "runs": runs_of_study(study), "back": page_of(study)}
-        return render(request, "studies/delete.html", context)
+        context["problem"] = problem
+        return render(request, "studies/delete.html", context, status=409 if request.method == "POST" else 200)
     AuditEvent.objects.record(request.lab.pk, "study deleted", study.slug, actor=str(request.user))
     study.delete()
     messages.success(request, f"“{study}” is deleted; its runs stay.")

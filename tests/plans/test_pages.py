@@ -357,3 +357,20 @@ def test_a_form_of_more_values_than_any_form_has_is_refused_in_words(
     assert answer.status_code == 400
     assert "Found more than 40 values, such as ticked boxes, expected at most 40. Choose fewer at once." in text
     assert "DATA_UPLOAD" not in text
+
+
+def test_a_plan_with_runs_under_way_is_not_deleted_and_neither_is_its_study(
+    write_plan: WritePlan, sign_in: SignIn
+) -> None:
+    plan, client = write_plan(), sign_in("engineer")
+    services.start_plan(plan, actor="eve")
+    advance_all(plan)
+    for address in (f"/plans/{plan.pk}/delete/", f"/studies/{plan.study.slug}/delete/"):
+        assert "2 runs of its plan wait or are under way" in client.get(address).content.decode()
+        answer = client.post(address)
+        assert answer.status_code == 409
+        assert "Cancel the plan first." in answer.content.decode()
+    assert Plan.objects.filter(pk=plan.pk).exists()
+    services.cancel_plan(plan, actor="eve")
+    assert client.post(f"/plans/{plan.pk}/delete/").status_code == 302
+    assert not Plan.objects.filter(pk=plan.pk).exists()

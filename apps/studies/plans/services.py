@@ -1,9 +1,11 @@
-"""What a person sets for one cell of a plan, and the message to the plan's hosts that something of it has changed."""
+"""What a person sets for one cell of a plan, whether a plan may be deleted, and the message to its hosts of a change."""
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from apps.core.task_queue import send_on_commit
 from apps.labs.models import AuditEvent
+from apps.runs.models import Run
 from apps.studies.models import Plan, PlanCell, PlanConfiguration, PlanPoint
 
 LONGEST_REASON = 1000
@@ -57,6 +59,18 @@ def _store_cell(plan: Plan, row: PlanConfiguration, point: PlanPoint, reason: st
         return cell
     cell.delete()
     return None
+
+
+def explain_no_deletion(plans: QuerySet[Plan]) -> str:
+    """Return why these plans cannot be deleted now, as a sentence: runs of them wait or are under way; else nothing.
+
+    Without its plan a queued run would be carried out all the same, and nobody could see what for.
+    """
+    count = Run.objects.open().filter(planned_run__row__plan__in=plans).count()
+    if not count:
+        return ""
+    runs = f"{count} run{'' if count == 1 else 's'}"
+    return f"It cannot be deleted now: {runs} of its plan wait or are under way. Cancel the plan first."
 
 
 def advance_hosts_on_commit(plan: Plan) -> None:

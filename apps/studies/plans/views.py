@@ -16,7 +16,7 @@ from apps.studies.plans.draft import PlanDraft
 from apps.studies.plans.plan_page import PlanPage, plans_of_study
 from apps.studies.plans.run_assignment import runs_of
 from apps.studies.plans.run_intake import fitting_runs, take
-from apps.studies.plans.services import PlanCellError, set_cell
+from apps.studies.plans.services import PlanCellError, explain_no_deletion, set_cell
 
 
 @require_safe
@@ -67,8 +67,10 @@ def _subject(plan: Plan) -> str:
 def delete(request: LabRequest, pk: int) -> HttpResponse:
     """Show what would be deleted (GET), or delete it (POST)."""
     plan = _own(request, pk)
-    if request.method != "POST":
-        return render(request, "studies/plan-delete.html", {"plan": plan, "study": plan.study})
+    problem = explain_no_deletion(Plan.objects.filter(pk=plan.pk))
+    if request.method != "POST" or problem:
+        context = {"plan": plan, "study": plan.study, "problem": problem}
+        return render(request, "studies/plan-delete.html", context, status=409 if request.method == "POST" else 200)
     AuditEvent.objects.record(request.lab.pk, "plan deleted", _subject(plan), actor=str(request.user))
     plan.delete()
     messages.success(request, f"{plan} is deleted; all runs stay.")
