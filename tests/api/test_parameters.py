@@ -1,8 +1,11 @@
 """A parameter of an address that is unknown, or whose value is, is refused with the known ones; none is ignored."""
 
+import re
 from typing import Any
 
 import pytest
+from django.urls import resolve
+from drf_spectacular.generators import SchemaGenerator
 
 from apps.inventory.models import Array, Host
 from apps.labs.isolation import lab_scope
@@ -74,3 +77,16 @@ def test_of_a_slot_map(reader: Script, lab: Lab) -> None:
     assert reader.get(f"hosts/{host.pk}/slots/?round=ext3").status_code == 200
     answer = reader.get(f"hosts/{host.pk}/slots/?round=xfs")
     assert (answer.status_code, answer.json()["expected"]) == (400, "one of: ext3")
+
+
+def test_every_parameter_that_is_described_is_taken() -> None:
+    """What the schema promises of an address is not refused as unknown there."""
+    refused = []
+    for path, operations in SchemaGenerator().get_schema(request=None, public=True)["paths"].items():
+        described = {part["name"] for part in operations.get("get", {}).get("parameters", ()) if part["in"] == "query"}
+        view = resolve(re.sub(r"\{[^}]*\}", "1", path)).func
+        made = view.cls(**getattr(view, "initkwargs", {}))
+        made.action = getattr(view, "actions", {}).get("get")
+        known = made.get_parameters() if described and hasattr(made, "get_parameters") else None
+        refused += [f"{path}: {name}" for name in sorted(described - {"base", "format", *(known or ())}) if known is not None]
+    assert not refused, "\n".join(refused)

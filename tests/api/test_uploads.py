@@ -367,7 +367,7 @@ def test_a_part_of_the_name_file_without_a_files_name_is_refused(sender: Sender,
 
 
 def test_words_without_end_are_a_problem_in_the_same_form(sender: Sender, settings: Any) -> None:
-    many = b"".join(b'--b\r\nContent-Disposition: form-data; name="x%d"\r\n\r\n1\r\n' % n for n in range(1100))
+    many = b"".join(b'--b\r\nContent-Disposition: form-data; name="x%d"\r\n\r\n1\r\n' % n for n in range(11_000))
     long = b'--b\r\nContent-Disposition: form-data; name="labels"\r\n\r\n' + b"x" * 2_700_000 + b"\r\n"
     for words in (many, long):
         answer = sender.client.generic("POST", "/api/v1/uploads/", words + raw("a.txt"), KIND, **sender.head)

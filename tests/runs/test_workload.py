@@ -95,14 +95,14 @@ def test_rare_options_are_written_as_fio_reads_them() -> None:
         workload.read_sizes(
             _one(
                 rw="randrw", rw_step=8, write_block_size="64k", rate="10m,5m", random_distribution="zipf:1.2",
-                nrfiles=4, verify="crc32c", cpus_allowed="0-2,7", sync_file_range="write,wait_before:8",
+                nrfiles=4, cpus_allowed="0-2,7", sync_file_range="write,wait_before:8",
                 ignore_error="EIO:ENOSPC", latency_target="10ms", scramble_buffers=False,
             )
         )
     )  # fmt: skip
     assert spec["jobs"][0] | {"latency_target": 10_000, "cpus_allowed": [0, 1, 2, 7]} == spec["jobs"][0]
     assert set(job_file(spec).split("\n")) >= {
-        "rw=randrw:8", "bs=4k,64k", "rate=10m,5m", "random_distribution=zipf:1.2", "nrfiles=4", "verify=crc32c",
+        "rw=randrw:8", "bs=4k,64k", "rate=10m,5m", "random_distribution=zipf:1.2", "nrfiles=4",
         "cpus_allowed=0,1,2,7", "sync_file_range=wait_before,write:8", "ignore_error=5:28", "latency_target=10000",
         "scramble_buffers=0",
     }  # fmt: skip

@@ -53,11 +53,11 @@ def test_a_plan_that_is_written_changed_and_deleted(lab: Lab, study: Study, sign
     client.post("/studies/disks/plan/new/", form_of(title=""))
     client.get(f"/plans/{plan.pk}/delete/")
     client.post(f"/plans/{plan.pk}/delete/")
-    acts = ("plan written", "plan cell written", "plan deleted")
+    acts = ("plan written", "plan cell skipped", "plan deleted")
     name = f"{plan.name} of disks"
     assert trail(lab, *acts) == [
         ("plan written", name, ME, {}),
-        ("plan cell written", "Small, All of it", ME, {}),
+        ("plan cell skipped", name, ME, {"row": "small", "point": "all-of-it", "reason": "No wish to wait."}),
         ("plan deleted", name, ME, {}),
     ]
     assert not Plan.objects.exists()

@@ -49,7 +49,7 @@ def test_a_change_says_what_the_runs_behind_it_have_that_those_before_it_have_no
     before(lab)
     worse(lab, load_before=3.5)
     [sentence] = [text for text in caveats_of(lab) if text.startswith("Since the change, ")]
-    assert "load average 3.50 before the run > 0.5" in sentence
+    assert "load 3.50 before the run > 0.5" in sentence
     assert not any(text.startswith("Before the change") for text in caveats_of(lab))
 
 
@@ -57,7 +57,7 @@ def test_what_only_the_runs_before_a_change_have_is_said_too_and_what_both_have_
     before(lab, load_before=3.5, network_before=5e6)
     worse(lab)
     [sentence] = [text for text in caveats_of(lab) if text.startswith("Before the change, ")]
-    assert "load average 3.50 before the run > 0.5" in sentence
+    assert "load 3.50 before the run > 0.5" in sentence
     Run.objects.update(facts={"ram": 1024**3, "sync": "direct", "load_before": 3.5})
     assert not any(text.startswith(("Before the change", "Since the change")) for text in caveats_of(lab))
 

@@ -460,7 +460,7 @@ class RunViewSet(ListModelMixin, ScopedViewSet[Run]):
         return Response(self.represent_again(), status=202)
 
     @extend_schema(responses=SampleSerializer(many=True))
-    @action(detail=True, ordering="id", filters=())
+    @action(detail=True, ordering="id", filters=(), filter_backends=())
     def samples(self, request: Request, pk: int) -> Response:
         """Return the samples of one run, with its facts."""
         run = get_object_or_404(Run.objects, pk=pk)
@@ -748,8 +748,9 @@ class SavedWorkloadViewSet(ListModelMixin, RetrieveModelMixin, ScopedViewSet[Sav
     @extend_schema(request=SavedWorkloadNameSerializer, responses=SavedWorkloadSerializer)
     def partial_update(self, request: Request, pk: int) -> Response:
         """Give a saved workload another name."""
+        row = self.get_object()  # before its body: another lab's is not there, whatever was sent
         data = self.validate_body(SavedWorkloadNameSerializer)
-        saved = rename_workload(self.get_object(), data["name"], who(request))
+        saved = rename_workload(row, data["name"], who(request))
         return Response(SavedWorkloadSerializer(saved, context=self.get_serializer_context()).data)
 
     @extend_schema(responses={204: None})

@@ -172,6 +172,7 @@ class UploadViewSet(ListModelMixin, ScopedViewSet[Upload]):
     parser_classes = (FilesParser,)
     needed_scope = TokenScope.UPLOAD
     ordering = "-id"
+    detail_parameters = {"retrieve": ("cursor", "limit")}
 
     def get_queryset(self) -> Any:
         return super().get_queryset().select_related("study")
