@@ -13,6 +13,7 @@ from django.db import connection
 from apps.inventory.models import Host, Target
 from apps.labs.models import Lab
 from apps.runs.models import Measure, Point, Workload
+from apps.runs.workload import checked, digest
 
 GIB = 1024**3
 MEASURES = (("write", "bandwidth"), ("read", "bandwidth"), ("randread", "iops"), ("randwrite", "iops"))
@@ -85,5 +86,6 @@ def fill(lab: Lab, places: list[tuple[Target, dict[str, Any]]], runs: range) -> 
 
 
 def _workload(lab: Lab, size: int) -> int:
-    spec = {"jobs": [{"rw": "write", "bs": 1 << 20, "size": size, "iodepth": 16}]}
-    return Workload.objects.get_or_create(lab=lab, sha256=f"{size:064x}", defaults={"tool": "fio", "spec": spec})[0].pk
+    spec = checked({"jobs": [{"rw": "write", "block_size": 1 << 20, "file_size": size, "ioengine": "libaio", "iodepth": 16}]})
+    made = Workload.objects.get_or_create(lab=lab, sha256=digest(spec), defaults={"tool": "fio", "spec": spec})
+    return made[0].pk

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from math import exp
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
@@ -45,6 +46,7 @@ from apps.labs.middleware import LabRequest
 from apps.labs.models import Role
 from apps.runs.metrics import METRICS
 
+MOST_SETS, FEWEST_SETS = 120, 12  # in the tables of one page together, and in each of them at least
 OWN_PARAMETERS = frozenset({"base", "published"})  # of the page of questions; with any other it is a comparison
 CHIPS = {"effect": "approved", "depends": "warning", "no difference shown": "none", "too few runs": "pending"}
 DOWNLOADS = (
@@ -165,6 +167,7 @@ def _context(request: LabRequest, answer: FactorAnswer, factor: Factor, selectio
         "factor": factor,
         "selection": selection,
         "contrasts": [_contrast(contrast, answer, factor) for contrast in answer.contrasts],
+        "all_sets": f"/api/v1/questions/{factor.name}/?{urlencode([*selection.pairs(), ('format', 'json')])}",
         "nearest": [
             (
                 [
@@ -212,8 +215,10 @@ def _moves(names: Iterable[str], move: Any, factor: Factor, selection: FactorSel
 
 
 def _contrast(contrast: LevelContrast, answer: FactorAnswer, factor: Factor) -> dict[str, Any]:
+    """Return one contrast for the page, with its matched sets that have most runs."""
     combined = contrast.combination
-    labels = labels_of_strata(contrast.effects)
+    most = max(FEWEST_SETS, MOST_SETS // len(answer.contrasts))
+    labels = labels_of_strata(contrast.effects, most)
     return {
         "title": f"{factor.level_name(contrast.level)} ÷ {factor.level_name(contrast.against)}",
         "finding": finding_words(contrast.finding),
@@ -232,7 +237,10 @@ def _contrast(contrast: LevelContrast, answer: FactorAnswer, factor: Factor) -> 
         if contrast.dependence
         else [],
         "depends_on": _(label_of(contrast.dependence.fact)) if contrast.dependence and contrast.dependence.fact else "",
-        "rows": [_row(effect, label, answer, factor) for effect, label in zip(contrast.effects, labels, strict=True)],
+        "rows": [
+            _row(effect, label, answer, factor) for effect, label in zip(contrast.effects[:most], labels, strict=True)
+        ],
+        "left_out": max(0, len(contrast.effects) - most),
     }
 
 
