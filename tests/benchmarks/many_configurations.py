@@ -86,6 +86,8 @@ def fill(lab: Lab, places: list[tuple[Target, dict[str, Any]]], runs: range) -> 
 
 
 def _workload(lab: Lab, size: int) -> int:
-    spec = checked({"jobs": [{"rw": "write", "block_size": 1 << 20, "file_size": size, "ioengine": "libaio", "iodepth": 16}]})
+    spec = checked(
+        {"jobs": [{"rw": "write", "block_size": 1 << 20, "file_size": size, "ioengine": "libaio", "iodepth": 16}]}
+    )
     made = Workload.objects.get_or_create(lab=lab, sha256=digest(spec), defaults={"tool": "fio", "spec": spec})
     return made[0].pk
