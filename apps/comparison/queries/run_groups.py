@@ -81,7 +81,7 @@ def load_groups(
         "keys": list(numbers), "numbers": list(numbers.values()),
     }  # fmt: skip
     alike = _merged(sql.rows(_statement(ids, in_detail=in_detail), values) if numbers else [], list(ids))
-    examples = {(place.points, place.count): (some.first, place.measure) for place, some in alike.items()}
+    examples = {(place.points, place.values): (some.first, place.measure) for place, some in alike.items()}
     points = _points(examples, ids)
     dates = _dates({run for some in alike.values() for run in (some.first, some.last)}) if in_detail else {}
     for place, some in alike.items():
@@ -90,7 +90,7 @@ def load_groups(
             RunGroup(
                 configuration=facts,
                 logs=some.logs,
-                point=points[place.points, place.count],
+                point=points[place.points, place.values],
                 runs=tuple(sorted(some.runs)[:MOST_RUNS]),
                 target=target,
                 began=min(dates.get(some.first, ""), dates.get(some.last, "")),
@@ -102,12 +102,12 @@ def load_groups(
 
 
 class GroupPlace(NamedTuple):
-    """What the runs of a group have in common; `points` is a hash of the points they were measured at."""
+    """What the runs of a group have in common; `points` is a hash of the points of their `values`."""
 
     configuration: int
     measure: int
     points: int
-    count: int
+    values: int
 
 
 class AlikeRuns(NamedTuple):
