@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import psutil
 import pytest
 
 from apps.labs.isolation import lab_scope
@@ -17,7 +16,7 @@ from apps.runs.models import Sample
 from apps.uploads.models import UploadedFile
 from tests.benchmarks.figures import pairs, quantile, report
 from tests.benchmarks.fio_files import reports
-from tests.benchmarks.servers import cpu_ms, with_web
+from tests.benchmarks.servers import with_web
 from tests.conftest import Cast
 from tests.faults.stack import Stack
 
@@ -58,29 +57,19 @@ def _upload(connection: http.client.HTTPConnection, data: bytes, secret: str) ->
     assert sent["state"] == "parsed", sent
 
 
-def _processor_ms(stack: Stack) -> float:
-    """Return what the stack's processes and their children have used so far, without PostgreSQL."""
-    own = [psutil.Process(process.pid) for process in stack.processes.values()]
-    return cpu_ms([process.pid for root in own for process in (root, *root.children(recursive=True))])
-
-
 def test_c2_from_the_request_to_committed_samples(stack: Stack) -> None:
     with lab_scope(stack.lab.pk):
         secret = Token.objects.issue(stack.lab, "upload", "benchmark")[1]
     connection = http.client.HTTPConnection("127.0.0.1", stack.port)
-    times, spent = [], []
+    times = []
     for number, data in enumerate(reports(pairs(12, 100))):
-        before = _processor_ms(stack)
         begin = time.perf_counter()
         _upload(connection, data, secret)
         times.append((time.perf_counter() - begin) * 1000)
-        spent.append(_processor_ms(stack) - before)
         with lab_scope(stack.lab.pk):
             kept = UploadedFile.objects.filter(artefact__sha256=hashlib.sha256(data).hexdigest())
             assert Sample.objects.filter(run__uploaded_from__file__in=kept).count() >= 40, "they are committed"
         if number < 2:  # the first one starts the worker's confined child
             times.pop()
-            spent.pop()
-    report("C2", "processor time of web (with the asking), worker and child", spent, "none; for comparison", "ms")
     report("C2", "POST uploads/?keep=true → samples committed", times, "none; for comparison", "ms")
     assert report("C2", f"p95 of it, n = {len(times)}", [quantile(times, 0.95)], "≤ 1,000", "ms") < 5000
