@@ -232,6 +232,8 @@ WHITENOISE_USE_FINDERS = envbool("SPINDLE_PLAIN_STATIC", False)
 ARTEFACT_DIR = DATA_DIR / "artefacts"
 MAX_UPLOAD = envint("SPINDLE_MAX_UPLOAD", 2 << 30)  # bytes of one request
 DATA_UPLOAD_MAX_NUMBER_FILES = 1000
+# Lists where people tick boxes take up to 1,000 of them and say so themselves; Django's own 1,000 would come first.
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 10_000
 RUN_MARGIN = envint("SPINDLE_RUN_MARGIN", 300)  # seconds that a run may take beyond three times its estimate
 
 REST_FRAMEWORK = {

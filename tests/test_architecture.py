@@ -20,7 +20,7 @@ ALLOWED: dict[str, set[str]] = {
     "runs": {"core", "parsers", "labs", "inventory"},
     "studies": DOMAIN,
     "agents": DOMAIN | {"studies"},
-    "plans": DOMAIN | {"studies", "agents"},
+    "plans": DOMAIN | {"studies", "agents", "comparison"},
     "uploads": DOMAIN | {"studies"},
     "comparison": DOMAIN | {"studies"},
     "notifications": {"core", "labs"},
@@ -40,7 +40,8 @@ ALLOWED: dict[str, set[str]] = {
 }
 COMPARING = ("compare", "cells", "details", "likeness", "fact_names")
 PLANNING = (
-    "guards", "matrix", "order", "point_match", "problems", "progress", "schema", "stopping_rule", "workload",
+    "guards", "matrix", "order", "point_match", "problems", "progress", "saturation/ladder", "schema", "stopping_rule",
+    "workload",
 )  # fmt: skip
 MATCHING = ("answers", "dependence", "fact_codes", "nearest", "run_group", "strata")
 TRENDS = ("types", "steps", "differences", "trend", "words")

@@ -11,7 +11,7 @@ LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip file can say
 
 def build(path: Path) -> None:
     members = {"__main__.py": (SOURCES.parent / "__main__.py").read_text()}
-    members.update({f"agent/{source.name}": source.read_text() for source in SOURCES.glob("*.py")})
+    members.update({f"agent/{source.relative_to(SOURCES)}": source.read_text() for source in SOURCES.rglob("*.py")})
     with open(path, "wb") as target:
         target.write(SHEBANG)
         with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:

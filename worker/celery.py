@@ -27,6 +27,7 @@ def configured(**options: Any) -> Celery:
             "plans.run_ended": {"queue": "dispatch"},
             "plans.advance_host": {"queue": "dispatch"},
             "plans.sweep": {"queue": "dispatch"},
+            "plans.fire_schedules": {"queue": "dispatch"},
         },
         task_ignore_result=True,  # the database holds state, there is no result backend
         task_acks_late=True,
@@ -37,6 +38,7 @@ def configured(**options: Any) -> Celery:
         beat_schedule={
             "dispatch": {"task": "agents.dispatch_waiting", "schedule": 10.0, "options": {"expires": 10}},
             "advance-plans": {"task": "plans.sweep", "schedule": 10.0, "options": {"expires": 10}},
+            "fire-schedules": {"task": "plans.fire_schedules", "schedule": 20.0, "options": {"expires": 20}},
             "sweep": {"task": "agents.sweep", "schedule": 30.0, "options": {"expires": 25}},
             "sweep-uploads": {"task": "uploads.sweep", "schedule": 30.0, "options": {"expires": 25}},
             "sweep-claims": {"task": "claims.sweep", "schedule": 120.0, "options": {"expires": 110}},

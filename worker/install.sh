@@ -1,10 +1,11 @@
 #!/bin/sh
 # Installs the Spindle agent on this host, or brings it up to date where it is installed:
 #     curl -fsSL {{ server }}/agent/install.sh | SPINDLE_ENROL_TOKEN=TOKEN sh
-#     curl -fsSL {{ server }}/agent/install.sh | SPINDLE_ENROL_TOKEN=TOKEN sh -s -- [--again] [DIRECTORY FOR TEST FILES ...]
+#     curl -fsSL {{ server }}/agent/install.sh | SPINDLE_ENROL_TOKEN=TOKEN sh -s -- [--again] [--probe] [DIRECTORY FOR TEST FILES ...]
 # A directory on each filesystem that is to be measured. Where the host is enrolled already, further ones are allowed beside those it has:
 #     curl -fsSL {{ server }}/agent/install.sh | sh -s -- /mnt/md1/spindle
 # The token is never on a command line, where every account of the host could read it (ps).
+# --probe: also a unit that runs as root, without network, and reads what only root can read (SMART, dmidecode, RAID cards).
 # As root with systemd: a user of its own, /opt/spindle, /var/lib/spindle-agent and a hardened unit. Otherwise everything goes
 # below the home folder, and how to start it is said at the end. What is there already keeps its owner and its mode.
 # Removing: stop the unit, then delete these two folders.
@@ -99,7 +100,21 @@ install_unit() {
     systemctl restart spindle-agent.service
 }
 
+# The units that run as root; asked for with --probe, never installed otherwise.
+install_probe() {
+    [ "$system_wide" = yes ] || fail "--probe needs root and systemd. Nothing of it was installed."
+    make_folder "$STATE/requests"
+    for unit in probe.service probe.timer drop-caches.service drop-caches.path; do
+        download "$unit" "$UNITS/spindle-$unit"
+    done
+    systemctl daemon-reload
+    systemctl enable --now spindle-probe.timer spindle-drop-caches.path
+    systemctl start spindle-probe.service || say "The probe could not run: journalctl -u spindle-probe"
+    say "The probe reads this host's inventory as root once a day. What else it may do: /var/lib/spindle-probe/probe.conf"
+}
+
 main() {
+    PROBE=no
     TOKEN="${SPINDLE_ENROL_TOKEN:-}" AGAIN='' FILES='' prepared=''
     unset SPINDLE_ENROL_TOKEN
     system_wide=no
@@ -107,6 +122,7 @@ main() {
     for word in "$@"; do
         case "$word" in
             --again) AGAIN=--again;;
+            --probe) PROBE=yes;;
             spe_*) TOKEN="$word"; say "The token was on the command line, where others may have read it; better put it into SPINDLE_ENROL_TOKEN.";;
             *) check_path "$word"; FILES="$FILES $word";;
         esac
@@ -139,9 +155,11 @@ main() {
     fi
 
     if [ "$system_wide" = yes ]; then
+        [ "$PROBE" = no ] || install_probe
         install_unit
         say "The agent runs. Its words: journalctl -u spindle-agent. Its limits: $STATE/agent.conf"
     else
+        [ "$PROBE" = no ] || install_probe
         say "Start it with:  python3 $PROGRAM/agent.pyz run --state $STATE"
         say "Its limits: $STATE/agent.conf"
     fi

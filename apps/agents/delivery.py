@@ -3,7 +3,7 @@
 import base64
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, NoReturn
@@ -78,6 +78,15 @@ class Sent:
         sent = cls(str(row["stream"]), row["seq"], str(row["sha256"]), base64.b64decode(row["data"], validate=True))
         _checked(sent.stream, sent.sequence, sent.sha256, sent.data)
         return sent
+
+
+def store_evidence(attempt: Attempt, evidence: Sequence[Mapping[str, Any]]) -> bool:
+    """Store what the guards of an attempt found; return False where it has ended with a manifest and stays as it is."""
+    stored = Attempt.objects.filter(pk=attempt.pk, token=attempt.token, manifest__isnull=True)
+    if not stored.update(guards=list(evidence)):
+        return False
+    ring(f"run:{attempt.run_id}", {"state": attempt.state, "guards": True, "ended": attempt.state in ENDED})
+    return True
 
 
 def store_chunk(attempt: Attempt, stream: str, sequence: int, digest: str, request: HttpRequest) -> bool:

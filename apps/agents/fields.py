@@ -195,6 +195,51 @@ def settings_of(value: object) -> dict[str, Any]:
     return {name: part for name, part in settings.items() if part}
 
 
+OUTCOMES = ("passed", "failed", "not checked")
+MOST_GUARDS = 20
+MOST_FIGURES = 300  # a temperature of each disk
+
+
+def evidence_of(value: object) -> list[dict[str, Any]]:
+    """Return what the guards of an attempt found on its host; what is no such entry is left out, for people read it.
+
+    Raises:
+        FieldError: It is no list, or too long.
+    """
+    entries = [_evidence_entry(row) for row in rows("evidence", value, MOST_GUARDS) if isinstance(row, dict)]
+    return [entry for entry in entries if entry["guard"] and entry["outcome"] in OUTCOMES]
+
+
+def _evidence_entry(row: dict[str, Any]) -> dict[str, Any]:
+    numbers = {name: _sound(row.get(name)) for name in ("checked_at", "waited_s", "limit_s", "tries")}
+    return {
+        "guard": _cut(row.get("guard"), 40), "purpose": _cut(row.get("purpose"), 40),
+        "outcome": _cut(row.get("outcome"), 20), "text": _cut(row.get("text"), 1000),
+        "figures": _figures_of(row.get("figures")), "limits": _figures_of(row.get("limits")),
+        "is_required": row.get("is_required") is not False, "is_waiting": row.get("is_waiting") is True, **numbers,
+    }  # fmt: skip
+
+
+def _figures_of(value: object) -> dict[str, Any]:
+    """Return the numbers and texts of an object, verbatim but for their length."""
+    found = value if isinstance(value, dict) else {}
+    return {
+        str(name)[:LONGEST_NAME]: _cut(one, 4000) if isinstance(one, str) else one
+        for name, one in list(found.items())[:MOST_FIGURES]
+        if isinstance(one, str) or _is_plain(one)
+    }
+
+
+def _cut(value: object, most: int) -> str:
+    return value[:most] if isinstance(value, str) else ""
+
+
+def _sound(value: object) -> float:
+    """Return a number of seconds that a calendar has; 0 for anything else."""
+    is_number = type(value) in (int, float) and math.isfinite(value) and 0 <= value < 4e9  # type: ignore[arg-type, operator]
+    return value if is_number else 0.0  # type: ignore[return-value]
+
+
 def _queue_of(value: object) -> dict[str, str]:
     found = value if isinstance(value, dict) else {}
     return {name: found[name] for name in QUEUE if _is_word(found.get(name))}

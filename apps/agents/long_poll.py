@@ -21,6 +21,7 @@ from django.db import DatabaseError
 from django.utils import timezone
 
 from apps.agents import poll
+from apps.agents.downloads import is_older, release_news
 from apps.agents.identity import Caller, RefusedError, find_doubt, identify, parse_secret
 from apps.agents.models import Agent
 from apps.core.asgi import Receive, Scope, Send, disconnected, headers, in_thread, read_body, send_json, send_problem
@@ -60,7 +61,10 @@ async def answer_poll(scope: Scope, receive: Receive, send: Send) -> None:
         await send_problem(send, refused.status, refused.detail, **refused.more)
         return
     news = await _wait_for_news(agent, report, receive)
-    await send_json(send, 200, news or poll.message([], [], [], agent.wanted_directories))
+    body = news or poll.message([], [], [], agent.wanted_directories)
+    if is_older(report.agent_version):
+        body |= await in_thread(release_news, report.agent_version)
+    await send_json(send, 200, body)
 
 
 async def _identify(caller: Caller) -> Agent:

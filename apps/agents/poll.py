@@ -185,6 +185,7 @@ def describe_offer(attempt: Attempt) -> dict[str, Any]:
     """
     run = attempt.run
     assert run.workload
+    guards = {"guards": run.guards} if run.guards else {}
     return {
         "attempt": attempt.pk,
         "token": attempt.token,
@@ -193,6 +194,7 @@ def describe_offer(attempt: Attempt) -> dict[str, Any]:
         "target": {"path": run.target.path, **run.target.lies_on} if run.target else {},
         "status_interval": status_interval(run.workload.spec),
         "limit_s": limit_seconds(run.workload.spec),
+        **guards,
     }
 
 

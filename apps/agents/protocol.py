@@ -11,7 +11,17 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from apps.agents import delivery, enrolment, fields
-from apps.agents.identity import IDENTIFYING, Caller, RefusedError, identify, parse_secret
+from apps.agents.downloads import describe_release
+from apps.agents.identity import (
+    IDENTIFYING,
+    Caller,
+    IdentityDoubt,
+    RefusedError,
+    find_agent,
+    find_doubt,
+    identify,
+    parse_secret,
+)
 from apps.agents.models import Agent
 from apps.agents.services import note_inventory_refusal, refuse_runs_of_gone_targets, update_wanted_directories
 from apps.agents.trust import twins_of
@@ -224,6 +234,19 @@ def running(request: HttpRequest, attempt: Attempt) -> HttpResponse:
     return JsonResponse({"state": State.RUNNING})
 
 
+@attempt_view("POST")
+def guards(request: HttpRequest, attempt: Attempt) -> HttpResponse:
+    """Store what the run's guards found on its host; repeated whenever it has changed, and harmless after the end."""
+    body = _body(request)
+    _check_fence(attempt, body.get("token"))
+    evidence = fields.evidence_of(body.get("evidence"))
+    if attempt.state in ENDED and attempt.manifest is None:
+        reported = State.RUNNING if attempt.started_at else State.ACCEPTED
+        if not attempt.resume(reported):  # it was given up, and its host is back: one that has not begun is cancelled
+            raise RefusedError(410, f"Attempt {attempt.pk} has ended for the server.")
+    return JsonResponse({"stored": delivery.store_evidence(attempt, evidence)})
+
+
 @attempt_view("PUT", *delivery.FIELDS)
 def chunk(request: HttpRequest, attempt: Attempt, stream: str, sequence: int) -> HttpResponse:
     """Store a chunk of an attempt's output; the answer says whether it was new."""
@@ -239,6 +262,21 @@ def finish(request: HttpRequest, attempt: Attempt) -> HttpResponse:
     _check_fence(attempt, body.get("token"))
     missing = delivery.finish(attempt, delivery.Ending.from_json(body), _moment("ended_at", body.get("ended_at")))
     return JsonResponse({"complete": False, "missing": missing} if missing else {"complete": True})
+
+
+@_protocol_view("GET")
+def own(request: HttpRequest) -> HttpResponse:
+    """Tell whoever has an agent's secret how this server sees it, and which program it hands out. Nothing is changed."""
+    caller = _read_caller(request)
+    agent = find_agent(caller)
+    if agent is None:
+        raise RefusedError(401, "No agent has this secret, or it was revoked.")
+    doubt = find_doubt(agent, caller)
+    with lab_scope(agent.lab_id):
+        seen = {"agent": agent.pk, "name": agent.host.name, "lab": agent.lab.slug, "state": agent.state}
+    strange = doubt.value if doubt in (IdentityDoubt.MACHINE, IdentityDoubt.HARDWARE) else ""
+    clock = datetime.now(UTC).timestamp()
+    return JsonResponse({**seen, "doubt": strange, "clock": clock, "release": describe_release()})
 
 
 @agent_view("POST")

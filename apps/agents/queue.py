@@ -15,9 +15,11 @@ from django.utils import timezone
 
 from apps.agents.dispatch import find_dispatcher_silence
 from apps.agents.models import Agent
+from apps.core.quantities import written
 from apps.core.units import elapsed
 from apps.inventory.models import Host
 from apps.labs.models import Lab
+from apps.runs.host_guards.evidence import describe_wait, entry_of, waiting_entry
 from apps.runs.models import DISPATCH_ORDER, Attempt, Run
 from apps.runs.queue import WAITING
 from apps.runs.states import ON_HOST, Priority, State
@@ -117,6 +119,8 @@ def _standing(run: Run, attempt: Attempt | None) -> str:
         return f"It is being cancelled: {run.host} has been asked to stop it."
     if attempt.is_overdue:
         return "It is overdue: its host stops it."
+    if attempt.state == State.ACCEPTED and (waiting := waiting_entry(map(entry_of, attempt.guards))):
+        return f"Nothing is started yet. It waits for {written(describe_wait(waiting))}."
     if attempt.abandoned_at:
         return f"It was given up by {attempt.abandoned_by}; {run.host} is back and still runs it."
     return ""

@@ -29,6 +29,7 @@ CSV_FIELDS = (
     "x", "series", "n", "mean", "median", "stdev", "minimum", "maximum", "ci_low", "ci_high", "merged",
     "ratio", "ratio_low", "ratio_high", "verdict", "runs", "low", "high", "quality", "missing",
     "method", "effect_size", "p", "p_adjusted", "more_runs", "advice", "unlike", "withheld", "unit", "outliers", "modes",
+    "confounders", "unlike_facts", "unknown_facts",
 )  # fmt: skip
 SHOWN_LINES = 3  # of a caveat's arithmetic; the page behind the permalink has all
 
@@ -117,7 +118,8 @@ def _most_equal(comparison: Comparison) -> list[str]:
 
 def _effect(row: dict[str, Any]) -> str:
     parts = [f"{held['at']} {held['ratios']}" for held in row["held"]]
-    return f"{row['factor']}: {row['level']} ÷ {row['against']} {row['range']} ({'; '.join(parts)})"
+    unlike = "" if row["is_alike"] else ", not like for like"
+    return f"{row['factor']}: {row['level']} ÷ {row['against']} {row['range']}{unlike} ({'; '.join(parts)})"
 
 
 def _caveat(caveat: Caveat, in_base: int) -> str:
@@ -135,6 +137,9 @@ def _cells(comparison: Comparison) -> Table:
             "unit": comparison.metric.unit,
             "outliers": " ".join(str(outlier.run) for outlier in cell.outliers),
             "modes": " ".join(units.machine(mode.value) for mode in cell.modes),
+            "confounders": " ".join(cell.confounders),
+            "unlike_facts": " ".join(cell.unlike_facts),
+            "unknown_facts": " ".join(cell.unknown),
         }
         rows.append([written[name] if name in written else getattr(cell, name) for name in CSV_FIELDS])
     return Table.of(CSV_FIELDS, rows)

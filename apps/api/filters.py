@@ -16,6 +16,7 @@ from apps.comparison.question import NAME, QuestionError, text
 from apps.inventory.filters import describe_errors
 
 NOT_FILTERS = frozenset({"format", "cursor", "limit", "lang", "base"})
+TRUE, FALSE = ("1", "true", "yes"), ("0", "false", "no")
 
 
 def refuse_unknown_filters(request: Request, known: Iterable[str], others: str = "") -> None:
@@ -33,6 +34,32 @@ def refuse_unknown_filters(request: Request, known: Iterable[str], others: str =
             expected = listed if names else "no filter; this list has none"
             detail = f"{name[:100]}: found a filter that this list does not have, expected {expected}."
             raise ProblemError(400, detail, field=name[:100], found=request.query_params[name][:200], expected=expected)
+
+
+def refuse_unknown_parameters(request: Request, known: Iterable[str]) -> None:
+    """Raise a 400 if the address has a parameter that the resource does not know; it names those that it knows."""
+    names = sorted({*known, "format"})
+    for name, value in request.query_params.items():
+        if name not in names:
+            expected = f"one of: {', '.join(names)}"
+            detail = f"{name[:100]}: found a parameter that this address does not have, expected {expected}."
+            raise ProblemError(400, detail, field=name[:100], found=str(value)[:200], expected=expected)
+
+
+def read_choice(request: Request, name: str, choices: Iterable[str], usual: str = "") -> str:
+    """Return the choice that the address names, or `usual` where it names none. Raise a 400 for any other."""
+    choice = request.query_params.get(name, "") or usual
+    known = [*choices]
+    if choice and choice not in known:
+        expected = f"one of: {', '.join(known)}" if known else "no value: there is none here"
+        detail = f"{name}: found {choice[:80]!r}, expected {expected}"
+        raise ProblemError(400, detail, field=name, found=choice[:80], expected=expected)
+    return choice
+
+
+def read_flag(request: Request, name: str) -> bool:
+    """Return whether the address sets a flag; it is not set where it is left out. Raise a 400 for any other word."""
+    return read_choice(request, name, (*TRUE, *FALSE), FALSE[0]) in TRUE
 
 
 def filter_rows(

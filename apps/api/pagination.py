@@ -11,7 +11,17 @@ from rest_framework.pagination import BasePagination, CursorPagination, LimitOff
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from apps.api.problems import ProblemError
 from apps.core.text import whole_number
+
+
+def refuse_no_number(request: Request, name: str, least: int) -> None:
+    """Raise a 400 if a parameter is there and no whole number from `least` on; pages would ignore it silently."""
+    text = request.query_params.get(name, "")
+    if text and whole_number(text, least) is None:
+        expected = f"a whole number from {least} on"
+        detail = f"{name}: found {text[:80]!r}, expected {expected}."
+        raise ProblemError(400, detail, field=name, found=text[:80], expected=expected)
 
 
 class Pages(CursorPagination):
@@ -28,6 +38,11 @@ class Pages(CursorPagination):
     def get_ordering(self, request: Request, queryset: QuerySet[Any], view: Any) -> tuple[str, ...]:
         """Return the order of the view's list."""
         return (str(getattr(view, "ordering", self.ordering)),)
+
+    def get_page_size(self, request: Request) -> int | None:
+        """Return how many rows a page has; more than the most are the most."""
+        refuse_no_number(request, self.page_size_query_param, 1)
+        return super().get_page_size(request)
 
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
         link = {"type": "string", "format": "uri", "nullable": True}
@@ -51,6 +66,14 @@ class NumberedPages(LimitOffsetPagination):
     default_limit = 100
     max_limit = 1000
     name_ending = "Page"
+
+    def get_limit(self, request: Request) -> int | None:
+        refuse_no_number(request, "limit", 1)
+        return super().get_limit(request)
+
+    def get_offset(self, request: Request) -> int:
+        refuse_no_number(request, "offset", 0)
+        return super().get_offset(request)
 
     def get_paginated_response(self, data: Any) -> Response:
         links = {"next": self.get_next_link(), "previous": self.get_previous_link()}

@@ -26,6 +26,7 @@ PARAMETERS = [
     OpenApiParameter("height", int, default=HEIGHT, description=f"of a picture, {HEIGHTS[0]} to {HEIGHTS[1]} pixels"),
     OpenApiParameter("theme", enum=list(THEMES), default=THEME, description="of a picture"),
 ]
+NAMES = tuple(parameter.name for parameter in PARAMETERS)
 
 
 @dataclass(frozen=True)

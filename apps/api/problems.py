@@ -15,6 +15,7 @@ from apps.comparison.saved_comparisons.references import LostReferenceError
 from apps.core.http import problem_body
 from apps.plans.services import ExecutionError
 from apps.runs.artefacts.store import ArtefactStoreError, LostBytesError
+from apps.runs.start.job_file import JobFileError
 from apps.runs.workload import WorkloadError
 from apps.studies.plans.problems import PlanError
 from apps.uploads.labels import UploadError
@@ -41,6 +42,10 @@ def problem_details(error: Exception, context: dict[str, Any]) -> HttpResponse |
     if isinstance(error, LostReferenceError):
         set_rollback()
         return answer(409, str(error), field=error.field, found=error.found)
+    if isinstance(error, JobFileError):
+        set_rollback()
+        problems = [vars(problem) for problem in error.problems]
+        return answer(400, str(error), field=error.field, found=error.found, expected=error.expected, problems=problems)
     if isinstance(error, QuestionError | WorkloadError | UploadError | PlanError):
         set_rollback()
         return answer(400, str(error), field=error.field, found=error.found, expected=error.expected)

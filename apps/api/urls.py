@@ -20,6 +20,7 @@ from apps.api.resources import (
     trends,
     uploads,
 )
+from apps.api.resources.plan import estimates, results, schedules
 from apps.api.resources.questions import views as questions
 from apps.api.router import LabRouter
 from apps.inventory.editing.registry import BY_NAME
@@ -38,6 +39,7 @@ router.register("labs/<int:pk>/members", labs.MemberViewSet, "lab-member")
 router.register("plans", plans.PlanViewSet, "plan")
 router.register("queue", runs.QueueViewSet, "queue")
 router.register("runs", runs.RunViewSet, "run")
+router.register("saved-workloads", runs.SavedWorkloadViewSet, "saved-workload")
 router.register("snapshots", snapshots.SnapshotViewSet, "snapshot")
 router.register("targets", parts.TargetViewSet, "target")
 router.register("tokens", labs.TokenViewSet, "token")
@@ -67,6 +69,20 @@ urlpatterns = [
         "api/v1/runs/<int:pk>/artefacts/<path:name>",
         runs.RunViewSet.as_view({"get": "artefact"}),
         name="api-run-artefact",
+    ),
+    path("api/v1/plans/<int:pk>/saturation/", results.PlanSaturationView.as_view(), name="api-plan-saturation"),
+    path("api/v1/plans/<int:pk>/steady-state/", results.PlanSteadyStateView.as_view(), name="api-plan-steady-state"),
+    path("api/v1/plans/<int:pk>/estimate/", estimates.PlanEstimateView.as_view(), name="api-plan-estimate"),
+    path("api/v1/plans/<int:pk>/schedule/", schedules.PlanScheduleView.as_view(), name="api-plan-schedule"),
+    path(
+        "api/v1/plans/<int:pk>/schedule/pause/",
+        schedules.PlanSchedulePauseView.as_view(),
+        name="api-plan-schedule-pause",
+    ),
+    path(
+        "api/v1/plans/<int:pk>/schedule/resume/",
+        schedules.PlanScheduleResumeView.as_view(),
+        name="api-plan-schedule-resume",
     ),
     path("api/v1/studies/", studies.StudyViewSet.as_view({"get": "list"}), name="api-studies"),
     path("api/v1/studies/<slug:slug>/", studies.StudyViewSet.as_view({"get": "retrieve"}), name="api-study"),

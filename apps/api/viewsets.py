@@ -1,6 +1,6 @@
 """What all views of the REST interface share: permissions to change, formats of answers, and CORS."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
 from django.db.models import Model, QuerySet
@@ -12,8 +12,10 @@ from rest_framework.request import Request
 from rest_framework.serializers import BaseSerializer
 from rest_framework.viewsets import GenericViewSet
 
+from apps.api.filters import read_choice, refuse_unknown_parameters
 from apps.api.problems import ProblemError
 from apps.core.middleware import nul_in
+from apps.core.units import BASES
 from apps.labs.models import Lab, Role, Token, TokenScope
 
 Row = TypeVar("Row", bound=Model)
@@ -26,6 +28,7 @@ class ScopedViewMixin(GenericAPIView[Any]):
     """A view of one lab's data. Reading needs any token or member; changing needs `needed_scope` or `needed_role`."""
 
     http_method_names = list(FORMS)
+    parameters: ClassVar[Collection[str] | None] = None  # of a GET's address; None: the view checks them by itself
     needed_scope: ClassVar[str] = TokenScope.ADMIN
     needed_role: ClassVar[str] = Role.ENGINEER
 
@@ -46,6 +49,14 @@ class ScopedViewMixin(GenericAPIView[Any]):
         is_handled = request.method != "OPTIONS" and request.method in self.allowed_methods
         if is_handled and (name := nul_in(request._request)):
             raise ProblemError(400, f"{name}: found a NUL character", field=name, found="%00", expected="text")
+        if is_handled and request.method in ("GET", "HEAD"):
+            read_choice(request, "base", map(str, BASES))
+            if (known := self.get_parameters()) is not None:
+                refuse_unknown_parameters(request, {"base", *known})
+
+    def get_parameters(self) -> Collection[str] | None:
+        """Return the names that the address of a GET may have, beside `base` and `format`; None: any."""
+        return self.parameters
 
     @property
     def lab(self) -> Lab:
@@ -72,13 +83,14 @@ class ScopedViewSet(ScopedViewMixin, GenericViewSet[Row]):
     """The rows of a model that the lab may see, in pages by `ordering`.
 
     `formats`: the renderers of an action's GET where it has others than JSON. `filters`: the names that the list can be
-    filtered by without a filter set.
+    filtered by without a filter set. `detail_parameters`: the names that the address of one row may have, by action.
     """
 
     model: ClassVar[type[Model]]
     serializer_classes: ClassVar[Mapping[str, type[BaseSerializer[Any]]]] = {}
     formats: ClassVar[Mapping[str, Sequence[type[BaseRenderer]]]] = {}
     filters: ClassVar[Sequence[str]] = ()
+    detail_parameters: ClassVar[Mapping[str, Collection[str]]] = {}
     ordering: ClassVar[str] = "id"
     lookup_value_converter = "int"
 
@@ -92,6 +104,10 @@ class ScopedViewSet(ScopedViewMixin, GenericViewSet[Row]):
         row = get_object_or_404(self.get_queryset(), pk=self.kwargs["pk"])
         self.check_object_permissions(self.request, row)
         return row
+
+    def get_parameters(self) -> Collection[str] | None:
+        """Return what the address of one row may have; those of lists are filters, which the list checks."""
+        return None if self.action == "list" else self.detail_parameters.get(self.action, ())
 
     def get_serializer_class(self) -> type[BaseSerializer[Row]]:
         return self.serializer_classes.get(self.action) or super().get_serializer_class()

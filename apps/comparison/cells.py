@@ -7,7 +7,7 @@ from typing import Any
 from apps.comparison.caveats.rule import Caveat
 from apps.comparison.confounders import KINDS, Confounder, Contrast, Suggestion
 from apps.comparison.likeness import CellMember
-from apps.comparison.question import Question
+from apps.comparison.question import MOST_DRAWN, Question
 from apps.comparison.statistics.factors import Effect
 from apps.comparison.statistics.modes import Mode
 from apps.runs.metrics import Metric
@@ -86,6 +86,7 @@ class ComparisonCell:
     split: str = ""  # of a mixture: the address's query that shows them apart
     withheld: Withheld | None = None
     confounders: tuple[str, ...] = ()  # facts that differ from the baseline's cell beside those compared
+    unknown: tuple[str, ...] = ()  # facts known of neither this cell nor the baseline's, at unlike places
 
     @property
     def figure(self) -> float | None:
@@ -113,6 +114,12 @@ class Comparison:
     @property
     def xs(self) -> tuple[Any, ...]:
         return tuple(dict.fromkeys(cell.x for cell in self.cells))
+
+    @property
+    def drawn(self) -> tuple[str, ...]:
+        """Return the series that a chart draws, in their order: those that were picked, else the first, at most `MOST_DRAWN`."""
+        picked = tuple(name for name in self.series if name in self.question.draw)
+        return (picked or self.series)[:MOST_DRAWN]
 
     @property
     def confounders_by_kind(self) -> dict[str, list[Confounder]]:

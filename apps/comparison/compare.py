@@ -13,8 +13,8 @@ from apps.comparison import caveats as rules
 from apps.comparison.cells import Comparison, ComparisonCell, Correction, Outlier, Withheld
 from apps.comparison.confounders import along, confounders, contrasts, find_nearest_pair, table
 from apps.comparison.labels import TIME, natural, text_of
-from apps.comparison.likeness import Likeness, member_of, named, per_run
-from apps.comparison.question import NO_BASELINE, Question, QuestionError
+from apps.comparison.likeness import Likeness, explain_unlike, member_of, named, per_run
+from apps.comparison.question import MOST_DRAWN, NO_BASELINE, Question, QuestionError
 from apps.comparison.readings import FILE_SIZE_OVER_RAM, POINT, Reading
 from apps.comparison.statistics.factors import effects
 from apps.comparison.statistics.modes import modes
@@ -34,7 +34,7 @@ def compare(samples: Iterable[Reading], question: Question) -> Comparison:
     readings = sorted(samples, key=lambda sample: (sample.run, sample.id))
     _check_names(readings, question)
     named = [(reading, series_name(reading, question.series)) for reading in readings]
-    names = _in_order(named, question.series)
+    names = _in_order(named, question)
     baseline = _baseline(named, names, question)
     groups: dict[Key, list[Reading]] = defaultdict(list)
     by_series: dict[str, list[Reading]] = {name: [] for name in names}
@@ -48,7 +48,7 @@ def compare(samples: Iterable[Reading], question: Question) -> Comparison:
     known = table(by_series, (*question.series, question.x))
     others = confounders(known, along(grid, known, question.x))
     return Comparison(
-        question=question.with_(baseline=baseline or NO_BASELINE) if names else question,
+        question=_canonical(question, names, baseline) if names else question,
         metric=metric,
         operation=question.operation,
         x=question.x,
@@ -89,14 +89,31 @@ def _check_names(readings: Sequence[Reading], question: Question) -> None:
                 raise QuestionError(field, name, f"a fact that these runs have: {', '.join(sorted(known))}")
 
 
-def _in_order(named: Sequence[tuple[Reading, str]], facts: Sequence[str]) -> tuple[str, ...]:
-    """Return series in order: labels as their study prints them, after own runs; other facts by value."""
+def _in_order(named: Sequence[tuple[Reading, str]], question: Question) -> tuple[str, ...]:
+    """Return series in order: those that the question puts in order, then the others.
+
+    Of the others labels stand as their study prints them, after own runs; other facts by value.
+    """
+    facts = question.series
     keys: dict[str, Any] = {}
     for reading, name in named:
         values = tuple(natural(reading.of(fact)) for fact in facts)
         key = ((reading.position, values) if facts[0] in ("label", "configuration") else (("", 0), values), name)
         keys[name] = min(keys.get(name, key), key)
-    return tuple(sorted(keys, key=lambda name: keys[name]))
+    first = [name for name in question.order if name in keys]
+    return (*first, *sorted(keys.keys() - {*first}, key=lambda name: keys[name]))
+
+
+def _canonical(question: Question, names: Sequence[str], baseline: str | None) -> Question:
+    """Return the question with the baseline that was taken, and without an order or a choice that says nothing here.
+
+    Names of series that are missing for now stay, so that they have their place when a filter lets them in again.
+    """
+    order = question.order if set(question.order) & set(names) else ()
+    draw = question.draw if set(question.draw) & set(names) else ()
+    return question.with_(
+        baseline=baseline or NO_BASELINE, order=order, draw=() if set(draw) == set(names[:MOST_DRAWN]) else draw
+    )
 
 
 def _baseline(named: Sequence[tuple[Reading, str]], names: Sequence[str], question: Question) -> str | None:
@@ -157,6 +174,7 @@ class _Alike:
         self._members = {key: self._likeness.members(readings) for key, readings in grid.items()}
         self._compared = (*question.series, *((FILE_SIZE_OVER_RAM,) if question.x == FILE_SIZE_OVER_RAM else ()))
         self.confounders: dict[Key, tuple[str, ...]] = {}
+        self.unknown: dict[Key, tuple[str, ...]] = {}
         self.withheld = dict(self._reasons(baseline)) if baseline else {}
 
     def _reasons(self, baseline: str) -> Iterable[tuple[Key, tuple[Withheld, str]]]:
@@ -168,16 +186,24 @@ class _Alike:
                 yield key, (Withheld.UNLIKE, f"Not compared: {_unlike(len(members))} stand in this cell")
             elif len(theirs) > 1:
                 yield key, (Withheld.UNLIKE_BASELINE, f"Not compared: the baseline holds {_unlike(len(theirs))}")
-            elif differ := self._likeness.between(next(iter(members))[:2], next(iter(theirs))[:2], self._compared):
-                self.confounders[key] = differ
-                sentence = f"Not tested: {named(differ)} {'differ' if len(differ) > 1 else 'differs'} too"
-                yield key, (Withheld.CONFOUNDED, sentence)
+            else:
+                yield from self._differing(key, next(iter(members))[:2], next(iter(theirs))[:2])
+
+    def _differing(self, key: Key, ours: Any, theirs: Any) -> Iterable[tuple[Key, tuple[Withheld, str]]]:
+        """Yield the reason where two configurations differ, or may differ, in more than what is compared."""
+        differ = self._likeness.between(ours, theirs, self._compared)
+        unknown = self._likeness.unknown_between(ours, theirs, self._compared)
+        if differ or unknown:
+            self.confounders[key], self.unknown[key] = differ, unknown
+            yield key, (Withheld.CONFOUNDED, f"Not tested: {explain_unlike(differ, unknown)}")
 
     def fields(self, key: Key) -> dict[str, Any]:
         """Return what a cell reports of the configurations in it; a mixture has no interval."""
         members = self._members[key]
         if len(members) < 2:
-            return {"unlike": len(members), "confounders": self.confounders.get(key, ())}
+            return {
+                "unlike": len(members), "confounders": self.confounders.get(key, ()), "unknown": self.unknown.get(key, ()),
+            }  # fmt: skip
         names = self._likeness.differing(members)
         known = self._likeness.facts
         texts = [member_of(some, names, known(key[:2])) for key, some in list(members.items())[:MOST_MEMBERS]]
@@ -199,7 +225,9 @@ class _Alike:
             return ""
         only = (("run", ",".join(map(str, runs))),)
         other_filters = tuple(pair for pair in self._question.filters if pair[0] != "run")
-        return self._question.with_(series=facts, baseline="", filters=(*other_filters, *only)).address
+        return self._question.with_(
+            series=facts, baseline="", order=(), draw=(), filters=(*other_filters, *only)
+        ).address
 
 
 def _unlike(count: int) -> str:

@@ -1,6 +1,6 @@
 """Details of a cell as short lines for people: spread, test, outliers, modes, advice."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from apps.comparison.cells import Comparison, ComparisonCell, Verdict
@@ -17,6 +17,7 @@ METHODS = {
     "medians": "ratio of medians, no interval",
 }
 SMALLEST_P = 0.001
+MOST_RATIOS = 4  # of a factor that stand in its line
 
 
 def details(cell: ComparisonCell, unit: ColumnUnit) -> list[str]:
@@ -83,13 +84,14 @@ def _oddities(cell: ComparisonCell, unit: ColumnUnit) -> Iterator[str]:
 
 
 def effect_rows(comparison: Comparison) -> list[dict[str, Any]]:
-    """Return the effects of factors as text, such as `environment: native ÷ guest 6.05 to 6.86×`, with their sources."""
+    """Return the ratios of factors as text, such as `environment: native ÷ guest 6.05× and 6.86×`, with their sources."""
     return [
         {
             "factor": label_of(effect.factor),
             "level": effect.level,
             "against": effect.against,
-            "range": _range(effect.lowest, effect.highest),
+            "range": _ratios([ratio for held in effect.held for _, ratio in held.ratios]),
+            "is_alike": effect.is_alike,
             "held": [_held(held, comparison.x) for held in effect.held],
         }
         for effect in comparison.effects
@@ -109,6 +111,9 @@ def _held(held: LevelPair, x: str) -> dict[str, str]:
     }
 
 
-def _range(low: float, high: float) -> str:
-    texts = dict.fromkeys([significant(low), significant(high)])
-    return f"{' to '.join(texts)}×"
+def _ratios(ratios: Sequence[float]) -> str:
+    """Return plain ratios one by one, so that the least and the most are not taken for the ends of an interval."""
+    texts = [f"{text}×" for text in dict.fromkeys(significant(ratio) for ratio in sorted(ratios))]
+    if len(texts) > MOST_RATIOS:
+        return f"{len(ratios)} ratios, the least {texts[0]}, the greatest {texts[-1]}"
+    return " and ".join(filter(None, [", ".join(texts[:-1]), texts[-1]]))

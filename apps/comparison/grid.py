@@ -8,7 +8,7 @@ from apps.comparison.caveats.rule import Caveat
 from apps.comparison.cells import Comparison, ComparisonCell, Withheld
 from apps.comparison.details import details, remark
 from apps.comparison.labels import label_of, operation_of, text_of
-from apps.comparison.likeness import named
+from apps.comparison.likeness import explain_unlike
 from apps.core import units
 from apps.core.text import printed_as
 from apps.core.units import ColumnUnit
@@ -172,8 +172,7 @@ def _judgement(cell: ComparisonCell) -> str:
     if cell.ratio is None:
         return ""
     if cell.withheld is Withheld.CONFOUNDED:
-        also = f"{named(cell.confounders)} {'differ' if len(cell.confounders) > 1 else 'differs'} too"
-        return f"{units.significant(cell.ratio)}{TIMES} {NOT_TESTED}: {also}"
+        return f"{units.significant(cell.ratio)}{TIMES} {NOT_TESTED}: {explain_unlike(cell.confounders, cell.unknown)}"
     parts = [f"{units.significant(cell.ratio)}{TIMES}"]
     if cell.method == "bootstrap" and cell.mean is not None:
         parts.append("of medians")

@@ -6,6 +6,7 @@ from typing import Any
 from apps.comparison.readings import FILE_SIZE_OVER_RAM
 from apps.core import units
 from apps.runs.activity import RATES
+from apps.runs.fio_options import BY_NAME
 
 UNKNOWN = "unknown"
 TIME = "time"  # of the end of a run, by the day (UTC)
@@ -36,6 +37,25 @@ LABELS = {
     "fio_job": "job",
     "job_file": "file",
     "jobs_at_once": "jobs at the same time",
+    "points": "measuring points",
+    "rw": "fio's pattern",
+    "ioengine": "I/O engine",
+    "direct": "direct I/O",
+    "numjobs": "parallel jobs",
+    "nrfiles": "files of a job",
+    "num_files": "number of files",
+    "num_directories": "number of directories",
+    "num_streams": "number of streams",
+    "runtime": "runtime in seconds",
+    "ramp_time": "ramp time in seconds",
+    "rwmixread": "share of reads",
+    "fsync": "fsync after so many writes",
+    "fsync_every": "sync after so many writes",
+    "end_fsync": "fsync at the end",
+    "randseed": "random seed",
+    "rate_iops": "limit of IOPS",
+    "os_version": "OS version",
+    "disk_rpm": "disk's turns per minute",
 }
 IN_BYTES = {
     "file_size",
@@ -47,11 +67,14 @@ IN_BYTES = {
     "disk_cache",
     "read_ahead",
 }
+YES_OR_NO = {"direct", "rotational", "time_based", "end_fsync"}  # facts that are stored as 0 or 1
 OPERATIONS = {"randread": "random read", "randwrite": "random write"}
 
 
 def label_of(name: str) -> str:
-    return LABELS.get(name, name.replace("_", " "))
+    """Return what a fact is called: as listed here, as the start form calls an option of fio, or by its own name."""
+    option = BY_NAME.get(name)
+    return LABELS.get(name) or (option.label if option else "") or name.replace("_", " ")
 
 
 def operation_of(name: str) -> str:

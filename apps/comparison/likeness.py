@@ -27,6 +27,8 @@ NAMES = frozenset({LABEL, "configuration", "study", "target", "array", *PLACES})
 # A series by one of these is of a whole thing, and all its facts are its own. The workload is none of them.
 WHOLE = frozenset({LABEL, "configuration", "study", "target", "machine", "path", "device", "caption", "mount_point"})
 WORKLOAD = frozenset({*POINT, "tool", "tool_version", "rw", "ioengine", "direct", "sync", "stdio", "size"})
+# Facts that every measured place has, whether somebody wrote them down or not.
+ALWAYS_THERE = ("cpu", "disk_model", "filesystem", "interface", "kernel", "ram")
 _NO_ARRAY = ("single", "none", "jbod", "0 disks")
 _OF_ARRAYS = frozenset({
     "raid_level", "raid_implementation", "chunk_size", "disk_count", "array", "controller", "controller_cache",
@@ -89,6 +91,7 @@ class Likeness:
         self._of_runs: dict[tuple[int, frozenset[tuple[str, str]]], tuple[Any, int]] = {}
         self._asked: set[str] = set(WORKLOAD)  # names of facts that are of the workload
         self._between: dict[tuple[Any, ...], tuple[str, ...]] = {}
+        self._known: set[str] = set()  # of what every place has, the names that some reading tells
 
     def key(self, reading: Reading) -> Key:
         """Return what is equal for readings of one configuration, and for no others."""
@@ -101,6 +104,7 @@ class Likeness:
             number = self._numbers.setdefault(frozenset(facts.items()), len(self._facts))
             if number == len(self._facts):
                 self._facts.append(facts)
+                self._known.update(name for name in ALWAYS_THERE if name in facts)
             known = self._of_runs[place] = reading.facts, number  # kept, so that its id stays its own
         return known[1], (reading.file_size, reading.block_size, reading.threads, reading.iodepth)
 
@@ -138,6 +142,21 @@ class Likeness:
         if key not in self._between:
             self._between[key] = tuple(_between(self.facts(ours), self.facts(theirs), compared, self._asked))
         return self._between[key]
+
+    def unknown_between(self, ours: Key, theirs: Key, compared: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the facts that nobody knows of two configurations at unlike places, although others here have them.
+
+        They may differ. At one place they are equal, and of a whole thing they are its own.
+        """
+        mine, other = self.facts(ours), self.facts(theirs)
+        is_elsewhere = any(name in mine and name in other and mine[name] != other[name] for name in ("host", "target"))
+        if not is_elsewhere or WHOLE & {*compared}:
+            return ()
+        return tuple(
+            name
+            for name in sorted(self._known - mine.keys() - other.keys() - {*compared})
+            if not any(_implies(side, name, mine, other) for side in compared)
+        )
 
 
 def run_facts(reading: Reading) -> dict[str, str]:
@@ -224,6 +243,16 @@ def named(names: Sequence[str], most: int = 3) -> str:
     if more:
         return f"{', '.join(labels)} and {more} more"
     return " and ".join([", ".join(labels[:-1]), labels[-1]]) if len(labels) > 1 else "".join(labels)
+
+
+def explain_unlike(differing: Sequence[str], unknown: Sequence[str]) -> str:
+    """Return why two cells are not tested: `RAM and kernel differ too`, `disk model is not known`."""
+    parts = []
+    if differing:
+        parts.append(f"{named(differing)} {'differ' if len(differing) > 1 else 'differs'} too")
+    if unknown:
+        parts.append(f"{named(unknown)} {'are' if len(unknown) > 1 else 'is'} not known")
+    return "; ".join(parts)
 
 
 def member_of(readings: Sequence[Reading], names: Sequence[str], facts: Facts) -> CellMember:

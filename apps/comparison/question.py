@@ -2,11 +2,12 @@
 
 Its state lives in the address; `parse` reads it, `address` writes the canonical form.
 
-    ?metric=bandwidth&operation=write&x=file_size&series=label&baseline=…&study=crs4-sata-scsi&raid_level=5&raid_level=0&scale=log&base=1024&chart=box&axis=log
+    ?metric=bandwidth&operation=write&x=file_size&series=label&baseline=…&study=crs4-sata-scsi&raid_level=5&raid_level=0&scale=log&base=1024&chart=box&axis=log&order=…&order=…&draw=…
 
 Every name that is not one of these words is a filter: `study`, `host`, `target`, `configuration`, `tool`, `run`, a
 point's dimension, or any fact or label.
-The same filter twice means either value. `series` takes several facts, with commas or repeated.
+The same filter twice means either value. `series` takes several facts, with commas or repeated. `order` and `draw` name
+series, one each time: those that stand first, in this order, and those that a chart draws.
 """
 
 import re
@@ -17,19 +18,23 @@ from urllib.parse import quote, urlencode
 
 from django.urls import reverse
 
+from apps.comparison.charts.chart import OF_COMPARISONS
 from apps.comparison.readings import LABEL
 from apps.core import units
 from apps.runs.metrics import METRICS, OPERATIONS
 
-OWN_WORDS = ("metric", "operation", "x", "series", "baseline", "scale", "base", "chart", "axis")
+OWN_WORDS = ("metric", "operation", "x", "series", "baseline", "scale", "base", "chart", "axis", "order", "draw")
+OF_SERIES = ("order", "draw")  # words that name series, as often as there are some
 PICTURE_WORDS = ("width", "height", "theme")
 NOT_FILTERS = frozenset({*OWN_WORDS, *PICTURE_WORDS, "format", "lang"})
 SCALES = ("linear", "log")
-CHARTS = ("line", "bar", "paired", "box", "heat", "matrix")
+CHARTS = tuple(kind.value for kind in OF_COMPARISONS)
 AXES = ("even", "linear", "log")
 NO_BASELINE = "none"
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,59}")
 MOST_FILTERS = 100
+MOST_IN_ORDER = 200  # series that an address puts in order
+MOST_DRAWN = 8  # series in a chart: as many as have a colour and a mark of their own
 
 
 class QuestionError(ValueError):
@@ -60,7 +65,9 @@ class Question:
     scale: str = "linear"
     base: int = 1000
     chart: str = ""  # how it is drawn; empty: lines along numbers and days, else bars
-    axis: str = "even"  # x in equal steps, or true
+    axis: str = ""  # x in equal steps, or true; empty: true along sizes, else equal steps
+    order: tuple[str, ...] = ()  # names of the series that stand first; others follow in their usual order
+    draw: tuple[str, ...] = ()  # names of the series that a chart draws; empty: the first `MOST_DRAWN`
     baseline_of: tuple[Identity, ...] = ()  # of a saved question: the baseline by identity, whatever it is called now
 
     def pairs(self) -> list[tuple[str, str]]:
@@ -75,8 +82,10 @@ class Question:
             pairs.append(("base", str(self.base)))
         if self.chart:
             pairs.append(("chart", self.chart))
-        if self.axis != "even":
+        if self.axis:
             pairs.append(("axis", self.axis))
+        pairs += [("order", name) for name in self.order]
+        pairs += [("draw", name) for name in self.draw]
         return pairs + sorted(set(self.filters))
 
     @property
@@ -113,7 +122,9 @@ def parse(query: Mapping[str, Sequence[str]]) -> Question:
         scale=_word("scale", words.get("scale", "linear"), SCALES),
         base=int(_word("base", words.get("base", "1000"), tuple(map(str, units.BASES)))),
         chart=_word("chart", words["chart"], CHARTS) if "chart" in words else "",
-        axis=_word("axis", words.get("axis", "even"), AXES),
+        axis=_word("axis", words["axis"], AXES) if "axis" in words else "",
+        order=_series_names("order", query.get("order", ())),
+        draw=_series_names("draw", query.get("draw", ())),
     )
 
 
@@ -122,7 +133,7 @@ def _single(query: Mapping[str, Sequence[str]]) -> dict[str, str]:
     pairs_found = {}
     for word in OWN_WORDS:
         values = [value for value in query.get(word, ()) if value != ""]
-        if len(values) > 1 and word != "series":
+        if len(values) > 1 and word not in ("series", *OF_SERIES):
             raise QuestionError(word, ", ".join(values), "one value")
         if values:
             pairs_found[word] = values[0]
@@ -155,6 +166,14 @@ def text(field: str, text: str) -> str:
 def _series(values: Sequence[str]) -> tuple[str, ...]:
     names = [part.strip() for value in values for part in value.split(",") if part.strip()]
     return tuple(dict.fromkeys(_name("series", name) for name in names)) or (LABEL,)
+
+
+def _series_names(word: str, values: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of series that a word of the address has, each once."""
+    names = tuple(dict.fromkeys(text(word, value) for value in values if value != ""))
+    if len(names) > MOST_IN_ORDER:
+        raise QuestionError(word, len(names), f"at most {MOST_IN_ORDER} series")
+    return names
 
 
 def _filters(query: Mapping[str, Sequence[str]]) -> tuple[tuple[str, str], ...]:

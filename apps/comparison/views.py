@@ -22,10 +22,19 @@ from apps.comparison.details import effect_rows
 from apps.comparison.grid import grid
 from apps.comparison.labels import label_of, text_of
 from apps.comparison.like_for_like.views import OWN_PARAMETERS, questions
-from apps.comparison.queries.choices import Counts, choices, counts
+from apps.comparison.queries.choices import (
+    MOST_LISTED,
+    MOST_VALUES,
+    Choices,
+    Counts,
+    choices,
+    counts,
+    newest_readings,
+)
 from apps.comparison.queries.samples import load
-from apps.comparison.question import NO_BASELINE, Question, QuestionError, parse
+from apps.comparison.question import MOST_DRAWN, NO_BASELINE, Question, QuestionError, TooManySamplesError, parse
 from apps.comparison.readings import POINT, Reading
+from apps.comparison.series import rows_of
 from apps.comparison.statistics.method import method_of
 from apps.core.unit_base import base, remember
 from apps.labs.access import member_required
@@ -39,7 +48,8 @@ FORMATS = (
     ("dokuwiki", "DokuWiki"),
     ("markdown", "Markdown"),
 )
-DOWNLOADS = (("csv", "CSV"), ("json", "JSON"), ("svg", "SVG"), ("png", "PNG"))
+PICTURES = (("svg", "SVG"), ("png", "PNG"))
+TILED = (ChartKind.HEAT, ChartKind.MATRIX)  # a row for each series, so all are drawn
 
 
 @require_safe
@@ -69,7 +79,7 @@ def _compared(request: LabRequest, first: FirstView | None) -> HttpResponse:
         context["all_link"] = _link(suggested.with_(filters=())) if first else ""
         context["first_study"] = first.study if first else None
     except QuestionError as error:
-        context = _refused(error)
+        context = _refused(request, error)
         # htmx shows no answer with a 4xx; the sentence is what the reader needs
         return render(request, template, context, status=200 if is_fragment else 400)
     response = render(request, template, context)
@@ -86,10 +96,23 @@ def filters(request: LabRequest) -> HttpResponse:
     """Return all choices of the filters with their counts; loaded when they are opened."""
     try:
         question = _question_of(request)
-        all_choices = choices(question, load(question), counts(question))
+        all_choices, newest = _all_choices(question)
     except QuestionError as error:
         raise Http404(str(error)) from None
-    return render(request, "comparison/_facets.html", {"choices": all_choices})
+    return render(request, "comparison/_facets.html", {"choices": all_choices, "newest": newest})
+
+
+def _all_choices(question: Question) -> tuple[Choices, int]:
+    """Return all filters; of a question with too many samples those of its newest runs, and how many these are."""
+    try:
+        return choices(question, load(question), counts(question), MOST_LISTED), 0
+    except TooManySamplesError:
+        return _newest_choices(question)
+
+
+def _newest_choices(question: Question) -> tuple[Choices, int]:
+    readings, runs = newest_readings(question)
+    return choices(question, readings, most=MOST_LISTED), runs
 
 
 def _question_of(request: LabRequest) -> Question:
@@ -109,11 +132,8 @@ def _context(request: LabRequest, question: Question, counted: Counts) -> dict[s
         "grid": table,
         "chart": as_json(drawn),
         **_chosen_chart(request, comparison, drawn),
-        "choices": choices(question, readings, counted),
-        "chosen": [
-            (name, label_of(name), _filter_text(name, value), _link(question.without(name, value)))
-            for name, value in question.filters
-        ],
+        "choices": choices(question, readings, counted, MOST_LISTED if counted else MOST_VALUES),
+        "chosen": _chosen(question),
         "caveats": table.lettered(comparison.caveats),
         "confounders": comparison.confounders_by_kind,
         "mixtures": sum(cell.unlike > 1 for cell in comparison.cells),
@@ -123,12 +143,26 @@ def _context(request: LabRequest, question: Question, counted: Counts) -> dict[s
         "ceilings": find_ceilings(readings),
         "only_with_baseline": len(comparison.series) > MOST_SERIES,
         "permalink": _link(comparison.question),
+        "share_link": request.build_absolute_uri(_link(comparison.question)),
+        "pairs_but_draw": [pair for pair in comparison.question.pairs() if pair[0] != "draw"],
+        "series_rows": rows_of(comparison, _link),
+        "usual_order": _link(comparison.question.with_(order=())) if comparison.question.order else "",
+        "usual_draw": _link(comparison.question.with_(draw=())) if comparison.question.draw else "",
+        "most_drawn": MOST_DRAWN,
         "exports": _exports(request, comparison),
         "side_by_side": _side_by_side(question),
         "method": method_of(comparison),
         "no_baseline": NO_BASELINE,
         "may_save": request.member.covers(Role.ENGINEER),
     }
+
+
+def _chosen(question: Question) -> list[tuple[str, str, str, str]]:
+    """Return name, label and text of each filter in force, and the address without it."""
+    return [
+        (name, label_of(name), _filter_text(name, value), _link(question.without(name, value)))
+        for name, value in question.filters
+    ]
 
 
 def _filter_text(name: str, value: str) -> str:
@@ -139,15 +173,16 @@ def _filter_text(name: str, value: str) -> str:
 
 
 def _chosen_chart(request: LabRequest, comparison: Comparison, drawn: Chart) -> dict[str, Any]:
-    """Return the context of the chart: its kind, the other kinds, why it is not the one that was asked for, and downloads."""
+    """Return the context of the chart: its kind, the other kinds, why it is not the one that was asked for, and its pictures."""
     in_force = comparison.question.with_(chart=drawn.kind.value, axis=drawn.x.scale)
     return {
         "kind": drawn.kind.value,
         "kinds": NAMES.items(),
-        "downloads": [(name, label, _in_rest(request, in_force, name)) for name, label in DOWNLOADS],
+        "pictures": [(name, label, _in_rest(request, in_force, name)) for name, label in PICTURES],
         "picture": _in_rest(request, in_force, "svg"),
         "axes": SCALES.items(),
         "has_true_axis": drawn.kind is ChartKind.LINE,
+        "is_tiled": drawn.kind in TILED,
         "refusals": refusals(comparison),
     }
 
@@ -168,7 +203,7 @@ def _suggested(question: Question, comparison: Comparison) -> dict[str, Any] | N
         return None
     names = {name for name, _ in suggestion.filters}
     other_filters = (pair for pair in question.filters if pair[0] not in names)
-    narrowed = question.with_(filters=(*other_filters, *suggestion.filters), baseline="")
+    narrowed = question.with_(filters=(*other_filters, *suggestion.filters), baseline="", draw=())
     return {"units": suggestion.units, "contrast": suggestion.contrast, "link": _link(narrowed)}
 
 
@@ -176,12 +211,19 @@ def _link(question: Question) -> str:
     return f"{reverse('compare')}?{question.permalink}"
 
 
-def _refused(error: QuestionError) -> dict[str, Any]:
-    question = Question()
+def _refused(request: LabRequest, error: QuestionError) -> dict[str, Any]:
+    """Return the context of a question without an answer; one that is too large can be narrowed down on its page."""
+    question, all_choices, newest = Question(), choices(Question(), []), 0
+    if isinstance(error, TooManySamplesError):
+        question = _question_of(request)
+        all_choices, newest = _newest_choices(question)
     return {
         "error": error,
+        "is_too_large": isinstance(error, TooManySamplesError),
+        "newest": newest,
         "question": question,
-        "choices": choices(question, []),
+        "choices": all_choices,
+        "chosen": _chosen(question),
         "kinds": NAMES.items(),
         "side_by_side": _side_by_side(question),
     }

@@ -20,3 +20,10 @@ class SiteForm(forms.Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         dress(self)
+
+
+def describe_errors(form: forms.BaseForm) -> str:
+    """Return the errors of a form as one text, each with the label of its field, as in `Title: too long`."""
+    own = [" ".join(map(str, form.non_field_errors()))]
+    fields = [f"{field.label}: {' '.join(map(str, field.errors))}" for field in form if field.errors]
+    return "; ".join(filter(None, [*own, *fields]))

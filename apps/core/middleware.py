@@ -108,7 +108,7 @@ class RefusedInputMiddleware:
         if wants_problem(request):
             return problem(status, detail)
         page = "409.html" if status == 409 else "400.html"
-        return render(request, page, {"reason": detail}, status=status)
+        return render(request, page, {"reason": detail, "is_form": request.method == "POST"}, status=status)
 
 
 def refusal_of(error: Exception) -> tuple[int, str] | None:

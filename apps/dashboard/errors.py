@@ -2,7 +2,8 @@
 
 import sys
 
-from django.core.exceptions import DisallowedHost, RequestDataTooBig
+from django.conf import settings
+from django.core.exceptions import DisallowedHost, RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views import defaults
@@ -14,11 +15,28 @@ from apps.core.server.outages import COME_AGAIN, outage, report
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer 400 with what was found and expected, as far as whoever raised it says; 413 for a body that is too large."""
     status = 413 if isinstance(exception, RequestDataTooBig) else 400
+    reason, is_form = _reason(exception), request.method == "POST"
     if wants_problem(request):
-        return problem(status, str(exception))
+        return problem(status, reason)
     if isinstance(exception, DisallowedHost):  # a page would link to that host
         return HttpResponse(str(exception), status=status, content_type="text/plain; charset=utf-8")
-    return render(request, "400.html", {"reason": str(exception)}, status=status)
+    return render(request, "400.html", {"reason": reason, "is_form": is_form}, status=status)
+
+
+def _reason(exception: Exception) -> str:
+    """Return what is wrong with a request; what Django says of its own limits names settings and not the limit."""
+    if isinstance(exception, TooManyFieldsSent):
+        most = f"{settings.DATA_UPLOAD_MAX_NUMBER_FIELDS:,}"
+        return f"Found more than {most} values, such as ticked boxes, expected at most {most}. Choose fewer at once."
+    if isinstance(exception, TooManyFilesSent):
+        most = f"{settings.DATA_UPLOAD_MAX_NUMBER_FILES:,}"
+        return f"Found more than {most} files, expected at most {most}. Send them as an archive."
+    if isinstance(exception, RequestDataTooBig):
+        most = f"{settings.DATA_UPLOAD_MAX_MEMORY_SIZE / 1e6:.1f} MB"
+        return (
+            f"Found a form of more than {most} without its files, expected at most {most}. Choose or type less at once."
+        )
+    return str(exception)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:

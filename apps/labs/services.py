@@ -86,7 +86,7 @@ def rename_lab(lab: Lab, name: str, who: str) -> Lab:
 
 @transaction.atomic
 def leave_lab(member: Member) -> None:
-    """End one's own  Who is alone in a lab that holds nothing may leave it too; its name is then free again.
+    """End one's own membership. Who is alone in a lab that holds nothing may leave it too; its name is then free again.
 
     Raises:
         LastOwnerError: nobody else owns the lab.
@@ -185,7 +185,7 @@ def remove_member(member: Member, who: str) -> None:
 
 @transaction.atomic
 def leave(member: Member) -> None:
-    """End one's own  Raises `LastOwnerError`."""
+    """End one's own membership. Raises `LastOwnerError`."""
     _keep_an_owner(member, "")
     who = member.user.email
     AuditEvent.objects.record(member.lab_id, "member left", who, actor=who, role=member.role)

@@ -6,20 +6,18 @@ from django import forms
 
 from apps.core.forms import SiteForm
 from apps.notifications.models import Destination
-from apps.notifications.transports import get_choices, load_transports
+from apps.notifications.transports import describe_addresses, get_choices, load_transports
 
 
 class DestinationForm(SiteForm):
     kind = forms.ChoiceField(choices=get_choices, label="Kind")
     name = forms.CharField(max_length=120, label="Name", widget=forms.TextInput(attrs={"autocomplete": "off"}))
-    address = forms.CharField(
-        max_length=500, label="Address", widget=forms.TextInput(attrs={"autocomplete": "off"}),
-        help_text="an e-mail address, or https://…",
-    )  # fmt: skip
+    address = forms.CharField(max_length=500, label="Address", widget=forms.TextInput(attrs={"autocomplete": "off"}))
 
     def __init__(self, lab_id: int, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.lab_id = lab_id
+        self.fields["address"].help_text = describe_addresses()
 
     def clean(self) -> dict[str, Any]:
         data: dict[str, Any] = super().clean() or self.cleaned_data

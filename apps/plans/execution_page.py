@@ -5,17 +5,30 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
 from statistics import fmean
+from typing import Any
 
+from django.core.paginator import Paginator
 from django.db.models import F
 from django.utils import timezone
 
 from apps.agents.queue import waiting_reasons
 from apps.inventory.models import Host
-from apps.plans.models import Execution, HostWait, execution_of, open_runs
+from apps.plans.models import Execution, GuardFailure, HostWait, execution_of, open_runs
+from apps.plans.preparations import BY_KIND as PREPARATIONS
+from apps.plans.preparations.estimate import ExtraTime, estimate_extra
+from apps.plans.preparations.progress import (
+    Key,
+    PreparationLine,
+    PreparationProgress,
+    find_progress,
+    preparation_lines,
+)
 from apps.plans.published_procedure import ReportComparison, compare_with_report
+from apps.plans.scheduler import find_waiting
 from apps.plans.services import find_start_problems
-from apps.plans.steps import find_next_step, find_waiting
-from apps.runs.models import Run
+from apps.plans.steps import find_next_step
+from apps.runs.host_guards.evidence import describe_wait, entry_of, waiting_entry
+from apps.runs.models import Attempt, Run
 from apps.runs.states import State
 from apps.studies.models import Plan, PlanConfiguration, PlannedRun, PlanPoint
 from apps.studies.plans.order import Cell
@@ -26,6 +39,7 @@ from apps.studies.plans.stopping_rule import half_width
 
 CONFIDENCE = 0.95
 LEAST_FOR_INTERVAL = 3
+MOST_CELLS = 400  # of a matrix that are shown at once: a browser gets them again every two seconds
 
 
 @dataclass(frozen=True)
@@ -81,12 +95,16 @@ class HostProgress:
 
 
 class ExecutionPage:
-    """A plan's own page; everything is read once, in a number of statements that does not grow with the plan."""
+    """A plan's own page; everything is read once, in a number of statements that does not grow with the plan.
 
-    def __init__(self, plan: Plan) -> None:
+    Of a large plan's matrix it shows one part, `MOST_CELLS` at most, and the hosts of that part.
+    """
+
+    def __init__(self, plan: Plan, number: str | None = None) -> None:
         self.plan = plan
+        self.number = number
         self.execution: Execution | None = execution_of(plan)
-        self.matrix = PlanPage(plan, runs_of(plan.study))
+        self.matrix = PlanPage(plan, runs_of(plan.study, plan_id=plan.pk))
 
     @property
     def is_live(self) -> bool:
@@ -98,7 +116,47 @@ class ExecutionPage:
 
     @cached_property
     def open_runs(self) -> list[Run]:
-        return list(open_runs(self.plan).select_related("host", "target", "workload", "planned_run").order_by("pk"))
+        """Return the runs of the plan that are under way, with those that prepare a target."""
+        related = ("host", "target", "workload", "planned_run", "preparation_run__preparation")
+        return list(open_runs(self.plan).select_related(*related).order_by("pk"))
+
+    @cached_property
+    def open_steps(self) -> list[Run]:
+        """Return those of the runs under way that were made for a cell."""
+        return [run for run in self.open_runs if hasattr(run, "planned_run")]
+
+    @property
+    def guard_failures(self) -> list[tuple[str, str]]:
+        return list(GuardFailure.choices)
+
+    @cached_property
+    def preparations(self) -> list[PreparationLine]:
+        return preparation_lines(self.plan, self.preparation_progress)
+
+    @cached_property
+    def preparation_progress(self) -> dict[Key, PreparationProgress]:
+        return find_progress(self.plan) if self.plan.preparations.all() else {}
+
+    @cached_property
+    def guard_waits(self) -> dict[int, str]:
+        """Return for which guard each run waits on its host now, by the run's id."""
+        accepted = Attempt.objects.filter(run__in=[run.pk for run in self.open_steps], state=State.ACCEPTED)
+        waits = {attempt.run_id: waiting_entry(map(entry_of, attempt.guards)) for attempt in accepted}
+        return {pk: f"Waits for {describe_wait(entry)}." for pk, entry in waits.items() if entry}
+
+    @cached_property
+    def extra(self) -> ExtraTime:
+        """Return the time that guards and preparations add to what is left."""
+        rows = {row.position: row.pk for row in self.plan.rows.all()}
+        points = {point.position: point.pk for point in self.matrix.points}
+        by_id = {
+            host: {(rows[row], points[point]): rounds for (row, point), rounds in cells.items()}
+            for host, cells in self.waiting.items()
+        }
+        largest: dict[int, int] = {}
+        for cell in self.matrix.cells:
+            largest[cell.row.pk] = max(largest.get(cell.row.pk, 0), cell.file_size or 0)
+        return estimate_extra(self.plan, by_id, self.preparation_progress, largest)
 
     @cached_property
     def start_problems(self) -> list[str]:
@@ -109,20 +167,28 @@ class ExecutionPage:
         return {wait.host_id: wait for wait in self.execution.waits.all()} if self.execution else {}
 
     @cached_property
+    def part(self) -> Any:
+        """Return the part of the matrix's rows that is shown, as a page of Django's paginator."""
+        return Paginator(self.matrix.rows, max(1, MOST_CELLS // max(1, len(self.matrix.points)))).get_page(self.number)
+
+    @cached_property
     def rows(self) -> list[ExecutionRow]:
-        runs = {(run.planned_run.row_id, run.planned_run.point_id): run for run in self.open_runs}
+        """Return the rows of the part that is shown."""
+        runs = {(run.planned_run.row_id, run.planned_run.point_id): run for run in self.open_steps}
         return [
             ExecutionRow(row.row, [self._cell(cell, runs.get((cell.row.pk, cell.point.pk))) for cell in row.cells])
-            for row in self.matrix.rows
+            for row in self.part
         ]
 
     def _cell(self, cell: PlanPageCell, run: Run | None) -> ExecutionCell:
         place = cell.row.pk, cell.point.pk
-        measured = self.matrix.assignment.values.get(place, {})
-        values = [measured[run.pk] for run in cell.runs if run.is_counted and run.pk in measured]
         wait = self.waits.get(target_host(cell.row) or 0)
         waits = wait.reason if wait and wait.step.startswith(f"{place[0]}/{place[1]}/") else ""
-        return ExecutionCell(cell, _value(values), run, place in self.next_places, waits)
+        return ExecutionCell(cell, self._value_of(cell), run, place in self.next_places, waits)
+
+    def _value_of(self, cell: PlanPageCell) -> CellValue | None:
+        measured = self.matrix.assignment.values.get((cell.row.pk, cell.point.pk), {})
+        return _value([measured[run.pk] for run in cell.runs if run.is_counted and run.pk in measured])
 
     @cached_property
     def waiting(self) -> dict[int, dict[Cell, list[int]]]:
@@ -141,10 +207,11 @@ class ExecutionPage:
 
     @cached_property
     def hosts(self) -> list[HostProgress]:
-        """Return a sentence for each host of the plan, in the order of its rows."""
+        """Return a sentence for each host of the part that is shown, in the order of its rows."""
+        rows = [row.row for row in self.part]
         hosts = {
             row.configuration.target.host_id: row.configuration.target.host
-            for row in self.plan.rows.all()
+            for row in rows
             if row.configuration and row.configuration.target
         }
         runs = {run.host_id: run for run in self.open_runs}
@@ -154,9 +221,13 @@ class ExecutionPage:
         ]
 
     def _sentence(self, host_id: int, run: Run | None, reasons: dict[int, str]) -> str:
+        if run is not None and not hasattr(run, "planned_run"):
+            what = run.preparation_run
+            kind = PREPARATIONS[what.preparation.kind].label
+            return f"{run.state_words}: preparation {kind}, run {what.number}. {reasons.get(run.pk, '')}".strip()
         if run is not None:
             where = f"{self._place(run.planned_run)}, round {run.planned_run.round}"
-            return f"{run.state_words}: {where}. {reasons.get(run.pk, '')}".strip()
+            return f"{run.state_words}: {where}. {self.guard_waits.get(run.pk) or reasons.get(run.pk, '')}".strip()
         if wait := self.waits.get(host_id):
             return f"waits since {wait.since:%H:%M} UTC. {wait.reason}"
         if not self.execution or self.execution.has_ended:
@@ -188,7 +259,7 @@ class ExecutionPage:
         rest = self.matrix.remaining
         if not rest or rest.unknown or self.state != "running":
             return None
-        return timezone.now() + timedelta(seconds=rest.seconds)
+        return timezone.now() + timedelta(seconds=rest.seconds + self.extra.seconds)
 
     @cached_property
     def last_judged(self) -> PlannedRun | None:
@@ -204,8 +275,9 @@ class ExecutionPage:
         """Return the configurations of the report that the plan repeats, and its values beside ours."""
         if not self.plan.repeats_id:
             return [], []
-        cells = (entry for row in self.rows for entry in row.cells if entry.value)
-        means = {(entry.cell.row.pk, entry.cell.point.pk): entry.value.mean for entry in cells if entry.value}
+        means = {
+            (cell.row.pk, cell.point.pk): value.mean for cell in self.matrix.cells if (value := self._value_of(cell))
+        }
         return compare_with_report(self.plan, means)
 
     @cached_property

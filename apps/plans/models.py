@@ -5,15 +5,17 @@ steps is stored: which step is next follows from the plan's order and from the r
 that a restart of any process loses nothing and a plan can be changed while it runs.
 """
 
+from datetime import datetime
 from typing import Any, ClassVar, Self
 
 from django.db import models
+from django.db.models import Q
 from django.utils import timezone
 
 from apps.inventory.models import Host
 from apps.labs.isolation import LabManager, LabQuerySet, ThroughParent
 from apps.runs.models import Run
-from apps.studies.models import Plan, PlanCell, PlanConfiguration, PlanPoint
+from apps.studies.models import Plan, PlanConfiguration
 
 
 class ExecutionState(models.TextChoices):
@@ -21,6 +23,14 @@ class ExecutionState(models.TextChoices):
     PAUSED = "paused", "paused"
     DONE = "done", "done"
     CANCELLED = "cancelled", "cancelled"
+
+
+class GuardFailure(models.TextChoices):
+    """What becomes of a step whose guard did not hold on the host within its time."""
+
+    SKIP = "skip", "skip the cell"
+    FAIL = "fail", "count the step as failed"
+    AGAIN = "again", "make the step again"
 
 
 class ExecutionQuerySet(LabQuerySet["Execution"]):
@@ -38,8 +48,12 @@ class Execution(ThroughParent):
     reason = models.CharField(max_length=500, blank=True, help_text="why it is paused or cancelled, and by whom")
     retries = models.PositiveSmallIntegerField(default=0, help_text="how often a failed step is made again by itself")
     guard_wait = models.PositiveIntegerField(
-        default=3600, help_text="seconds that a required guard may hold a step back; then its cell is excluded"
+        default=3600, help_text="seconds that a required guard may hold a step back, here and then on the host"
     )
+    guard_failure = models.CharField(
+        max_length=5, choices=GuardFailure.choices, default=GuardFailure.SKIP,
+        help_text="what becomes of a step whose guard did not hold within its time",
+    )  # fmt: skip
     started_by = models.CharField(max_length=200, blank=True)
     started_at = models.DateTimeField(default=timezone.now)
     resumed_at = models.DateTimeField(default=timezone.now, help_text="failures before it are forgiven")
@@ -77,9 +91,64 @@ class HostWait(ThroughParent):
         return self.reason
 
 
+class PreparationTime(models.TextChoices):
+    START = "start", "before a target's first run"
+    ROUND = "round", "before each round of a target"
+    STEP = "step", "before every run"
+
+
+class Preparation(ThroughParent):
+    """What is done on a target's host before the runs of a plan: writes to condition a disk, or a wait.
+
+    Writes are runs of their own (`PreparationRun`). A wait is looked after by the host right before the next run, and
+    its evidence is with that run (`PlannedRun.evidence`).
+    """
+
+    lab_path: ClassVar[str] = "plan__study__lab_id"
+
+    plan = models.ForeignKey(Plan, on_delete=models.CASCADE, related_name="preparations")
+    position = models.PositiveIntegerField(default=0)
+    kind = models.CharField(max_length=20, help_text="of the registry `apps.plans.preparations`")
+    time = models.CharField(max_length=5, choices=PreparationTime.choices, default=PreparationTime.START)
+    parameters = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        ordering = ["plan", "position", "id"]
+        constraints = [models.UniqueConstraint(fields=["plan", "position"], name="preparation_in_plan")]
+
+    def __str__(self) -> str:
+        return self.kind.replace("_", " ")
+
+    @property
+    def purpose(self) -> str:
+        """Return the name under which a host's evidence of this preparation is found."""
+        return f"preparation {self.pk}"
+
+
+class PreparationRun(ThroughParent):
+    """A run that prepares a target; it counts for no cell. `round`: 0 where it is made once, before the first run."""
+
+    lab_path: ClassVar[str] = "run__lab_id"
+
+    run = models.OneToOneField(Run, on_delete=models.CASCADE, primary_key=True, related_name="preparation_run")
+    preparation = models.ForeignKey(Preparation, on_delete=models.CASCADE, related_name="runs")
+    row = models.ForeignKey(PlanConfiguration, on_delete=models.CASCADE, related_name="+")
+    round = models.PositiveIntegerField(default=0)
+    number = models.PositiveIntegerField(help_text="from 1, of the runs of this preparation, target and round")
+
+    class Meta:
+        ordering = ["run_id"]
+        constraints = [
+            models.UniqueConstraint(fields=["preparation", "row", "round", "number"], name="preparation_run_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.preparation}, run {self.number}"
+
+
 def open_runs(plan: Plan, host_id: int | None = None) -> Any:
-    """Return the queued and running runs that were made for a plan, on one host or on all."""
-    runs = Run.objects.open().filter(planned_run__row__plan=plan)
+    """Return the queued and running runs that were made for a plan, on one host or on all; with those that prepare it."""
+    runs = Run.objects.open().filter(Q(planned_run__row__plan=plan) | Q(preparation_run__row__plan=plan))
     return runs if host_id is None else runs.filter(host_id=host_id)
 
 
@@ -89,7 +158,7 @@ def load_plan(pk: int, host_id: int | None = None) -> Plan:
     Raises:
         Plan.DoesNotExist: There is none in scope.
     """
-    plan: Plan = Plan.objects.whole(host_id).get(pk=pk)
+    plan: Plan = Plan.objects.whole(host_id).prefetch_related("preparations").get(pk=pk)
     return plan
 
 
@@ -99,9 +168,67 @@ def execution_of(plan: Plan) -> Execution | None:
     return execution
 
 
-def exclude_cell(plan: Plan, row: PlanConfiguration, point: PlanPoint, reason: str) -> PlanCell:
-    """Exclude a cell of a plan with a reason; what was measured of it stays."""
-    cell: PlanCell = PlanCell.objects.update_or_create(
-        row=row, point=point, defaults={"plan": plan, "reason": reason[:1000]}
-    )[0]
-    return cell
+class ScheduleKind(models.TextChoices):
+    NIGHTLY = "nightly", "every day at a time"
+    WEEKLY = "weekly", "on days of the week at a time"
+    CRON = "cron", "cron text"
+
+
+class ScheduleQuerySet(LabQuerySet["PlanSchedule"]):
+    def due(self, now: datetime) -> Self:
+        """Return the schedules with a due time that was not considered yet."""
+        return self.filter(is_paused=False, next_at__lte=now)
+
+
+class PlanSchedule(ThroughParent):
+    """When a plan is carried out by itself. Each firing makes a copy of the plan and starts it."""
+
+    lab_path: ClassVar[str] = "plan__study__lab_id"
+
+    plan = models.OneToOneField(Plan, on_delete=models.CASCADE, primary_key=True, related_name="schedule")
+    kind = models.CharField(max_length=7, choices=ScheduleKind.choices)
+    cron = models.CharField(max_length=100, help_text="minute, hour, day of month, month, day of week")
+    time_zone = models.CharField(max_length=64)
+    retries = models.PositiveSmallIntegerField(default=0, help_text="how often a failed step is made again by itself")
+    is_paused = models.BooleanField(default=False)
+    considered_at = models.DateTimeField(default=timezone.now, help_text="due times up to here were dealt with")
+    next_at = models.DateTimeField(null=True, blank=True, help_text="null while it is paused")
+    changed_by = models.CharField(max_length=200, blank=True)
+    changed_at = models.DateTimeField(auto_now=True)
+
+    objects: ClassVar[Any] = LabManager.from_queryset(ScheduleQuerySet)()
+
+    class Meta:
+        indexes = [models.Index(fields=["next_at"], name="schedule_due", condition=models.Q(is_paused=False))]
+
+    def __str__(self) -> str:
+        return f"{self.cron} {self.time_zone}"
+
+
+class FiringOutcome(models.TextChoices):
+    STARTED = "started", "started"
+    SKIPPED = "skipped", "skipped"
+    FAILED = "failed", "failed"
+
+
+class ScheduleFiring(ThroughParent):
+    """What became of one due time of a plan's schedule. It outlives the schedule."""
+
+    lab_path: ClassVar[str] = "plan__study__lab_id"
+
+    plan = models.ForeignKey(Plan, on_delete=models.CASCADE, related_name="firings")
+    due_at = models.DateTimeField()
+    fired_at = models.DateTimeField(default=timezone.now)
+    outcome = models.CharField(max_length=7, choices=FiringOutcome.choices)
+    reason = models.CharField(max_length=500, blank=True, help_text="why it was skipped, failed or late")
+    missed = models.PositiveIntegerField(default=0, help_text="earlier due times that this firing stands for too")
+    started_plan = models.OneToOneField(
+        Plan, on_delete=models.SET_NULL, null=True, blank=True, related_name="fired_by", help_text="the copy that runs"
+    )
+
+    class Meta:
+        ordering = ["-due_at"]
+        constraints = [models.UniqueConstraint(fields=["plan", "due_at"], name="fired_once")]
+
+    def __str__(self) -> str:
+        return f"{self.due_at:%Y-%m-%d %H:%M} UTC: {self.outcome}"

@@ -4,11 +4,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from apps.core.quantities import spell_size
 from apps.inventory.models import Target
 from apps.labs.models import Lab
 from apps.plans.presets import BY_NAME
 from apps.plans.presets.preset import PlanPointData, Preset, PresetOptions
-from apps.plans.value_lists import ValueListError, parse_file_sizes, parse_numbers, parse_sizes
+from apps.plans.value_lists import FileSize, ValueListError, parse_file_sizes, parse_numbers, parse_sizes
 from apps.runs.workload import RW
 from apps.studies.models import Plan, Study
 from apps.studies.plans.problems import PlanError
@@ -30,6 +31,7 @@ class PlanRequest:
         points: The columns, as `apps.studies.plans.schema` reads them.
         stopping: The stopping rule.
         guards: The guards, as `apps.studies.plans.schema` reads them.
+        preparations: What is done before runs, as `apps.plans.preparations.read_preparations` reads it.
         order: interleaved, randomized or sequential.
         seed: Of a randomized order.
         study: The lab's own study that it belongs to; None makes a new one with the same title.
@@ -42,6 +44,7 @@ class PlanRequest:
     points: Sequence[PlanPointData]
     stopping: Mapping[str, Any]
     guards: Sequence[Mapping[str, Any]] = ()
+    preparations: Sequence[Mapping[str, Any]] = ()
     order: str = "interleaved"
     seed: int | None = None
     notes: str = ""
@@ -82,6 +85,26 @@ def make_points(preset: Preset, typed: Mapping[str, Any]) -> list[PlanPointData]
     return points
 
 
+def points_of_workload(jobs: Sequence[Mapping[str, Any]]) -> list[PlanPointData]:
+    """Return a point for each job of a workload, with all of its options.
+
+    Raises:
+        PlanError: Its jobs run side by side, and a point is one job.
+    """
+    if any(not job["stonewall"] for job in jobs[1:]):
+        raise PlanError("preset", "jobs side by side", "a workload whose jobs begin one after the other")
+    return [_point_of_job(number, job) for number, job in enumerate(jobs)]
+
+
+def _point_of_job(number: int, job: Mapping[str, Any]) -> PlanPointData:
+    own = ("name", "block_size", "file_size", "numjobs", "iodepth")
+    return {
+        "name": f"job{number}", "label": f"{job['rw']} {spell_size(job['block_size'])}", "tool": "fio",
+        "block_size": job["block_size"], "file_size": job["file_size"], "threads": job["numjobs"],
+        "iodepth": job["iodepth"], "job": {name: value for name, value in job.items() if name not in own},
+    }  # fmt: skip
+
+
 def refuse_values(typed: Mapping[str, Any], procedure: str, taken: Collection[str] = ()) -> None:
     """Raise `PlanError` for the first value that was typed and that the procedure does not take."""
     for name in (*LISTS, "runtime"):
@@ -94,6 +117,11 @@ def _read(name: str, text: str, read: Callable[[str], Sequence[Any]]) -> Sequenc
         return read(text)
     except ValueListError as error:
         raise PlanError(name, error.found, error.expected) from None
+
+
+def read_file_sizes(text: str) -> list[FileSize]:
+    """Return the file sizes as people type them; none where nothing was typed. Raises `PlanError`."""
+    return list(_read("file_sizes", text, parse_file_sizes)) if text.strip() else []
 
 
 def _patterns(text: str) -> list[str]:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from apps.studies.plans.order import Cell, Step
+from apps.studies.plans.plan_page import PlanPage, target_host
 from apps.studies.plans.progress import OPEN_STATES, HeldRun
 
 
@@ -31,6 +32,26 @@ def next_step(steps: Sequence[Step], waiting: Mapping[Cell, Sequence[int]]) -> S
     """
     rounds = {cell: set(numbers) for cell, numbers in waiting.items()}
     return next((step for step in steps if step.round in rounds.get((step.row, step.point), ())), None)
+
+
+def find_waiting(page: PlanPage, retries: int) -> dict[int, dict[Cell, list[int]]]:
+    """Return the rounds that are still to be made, by host and by the positions of row and point in the whole plan.
+
+    Every host with a cell that can be started is named; a cell of which nothing is left has an empty list.
+    """
+    waiting: dict[int, dict[Cell, list[int]]] = {}
+    for cell in page.cells:
+        host_id = target_host(cell.row)
+        if host_id is not None and cell.can_be_started:
+            progress = CellProgress(cell.progress.needed, cell.progress.most, cell.runs)
+            place = cell.row.position, cell.point.position
+            waiting.setdefault(host_id, {})[place] = find_waiting_rounds(progress, retries)
+    return waiting
+
+
+def is_anything_left(page: PlanPage, retries: int) -> bool:
+    """Return whether some host of the plan has a step to make; failed steps are made again `retries` times each."""
+    return any(rounds for of_host in find_waiting(page, retries).values() for rounds in of_host.values())
 
 
 def find_waiting_rounds(cell: CellProgress, retries: int) -> list[int]:

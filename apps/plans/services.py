@@ -1,7 +1,7 @@
-"""Services of plans: start, pause, resume and cancel them, skip and retry cells, add repetitions.
+"""Services of plans: start, pause, resume and cancel them, retry what failed, add repetitions.
 
 Pages, REST and commands call these functions; the audit event and the checks are inside. The steps themselves are
-started by tasks (`steps.py`).
+started by tasks (`steps.py`), and a cell is skipped by `apps.studies.plans.services.set_cell`.
 """
 
 from collections.abc import Iterable
@@ -11,21 +11,32 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.text import slugify
 
-from apps.core.task_queue import send_on_commit
 from apps.core.text import find_free_name
 from apps.inventory.models import Target
 from apps.labs.models import AuditEvent, Lab
-from apps.plans.models import Execution, ExecutionState, exclude_cell, execution_of, load_plan, open_runs
+from apps.plans.models import (
+    Execution,
+    ExecutionState,
+    GuardFailure,
+    Preparation,
+    execution_of,
+    load_plan,
+    open_runs,
+)
 from apps.plans.plan_request import PlanRequest
+from apps.plans.preparations import read_preparations
+from apps.plans.scheduler import is_anything_left
+from apps.runs.host_guards import LONGEST_WAIT
 from apps.runs.services import cancel_run
 from apps.runs.states import ENDED
-from apps.studies.models import Configuration, Plan, PlanCell, PlanConfiguration, PlannedRun, PlanPoint, Study
+from apps.studies.models import Configuration, Plan, PlanConfiguration, PlannedRun, PlanPoint, Study
 from apps.studies.plans.draft import free_name
 from apps.studies.plans.plan_import import save_plan
 from apps.studies.plans.plan_page import PlanPage
 from apps.studies.plans.problems import PlanError
 from apps.studies.plans.run_assignment import runs_of
-from apps.studies.plans.schema import plan_of
+from apps.studies.plans.schema import WrittenPlan, plan_of
+from apps.studies.plans.services import advance_hosts_on_commit
 from apps.studies.plans.stopping_rule import MOST_ROUNDS, stopping_of
 
 MOST_RETRIES = 10
@@ -42,29 +53,43 @@ def create_plan(wanted: PlanRequest, *, actor: str) -> Plan:
     Raises:
         PlanError: A target is not the lab's own, there is none, or a point, the stopping rule or a guard does not fit.
     """
+    check_targets(wanted)
+    title = wanted.title.strip()
+    if not title:
+        raise PlanError("title", wanted.title, "a title")
+    preparations = read_preparations(wanted.preparations)
+    study = wanted.study or Study.objects.create(lab=wanted.lab, slug=_free_slug(wanted.lab, title), title=title)
+    configurations = [_configuration_of(study, target) for target in wanted.targets]
+    written = check_request(wanted, free_name(study, title), [configuration.name for configuration in configurations])
+    position = Plan.objects.filter(study=study).count()
+    plan, _ = save_plan(study, written, actor=actor, position=position)
+    if wanted.repeats:
+        plan.repeats = wanted.repeats
+        plan.save(update_fields=["repeats"])
+    for at, preparation in enumerate(preparations):
+        Preparation.objects.create(plan=plan, position=at, **preparation)
+    record_act(plan, "plan written", actor)
+    return plan
+
+
+def check_targets(wanted: PlanRequest) -> None:
+    """Raise `PlanError` where there is no target, or one of another lab."""
     if not wanted.targets:
         raise PlanError("targets", [], "at least one target")
     for target in wanted.targets:
         if target.lab_id != wanted.lab.pk:
             raise PlanError("targets", target.pk, "targets of this lab")
-    title = wanted.title.strip()
-    if not title:
-        raise PlanError("title", wanted.title, "a title")
-    study = wanted.study or Study.objects.create(lab=wanted.lab, slug=_free_slug(wanted.lab, title), title=title)
-    configurations = [_configuration_of(study, target) for target in wanted.targets]
+
+
+def check_request(wanted: PlanRequest, name: str, configurations: Iterable[str]) -> WrittenPlan:
+    """Return the plan that is asked for as it would be written. Raises `PlanError`."""
     data = {
-        "name": free_name(study, title), "title": title, "order": wanted.order, "seed": wanted.seed,
+        "name": name, "title": wanted.title.strip(), "order": wanted.order, "seed": wanted.seed,
         "stopping": dict(wanted.stopping), "notes": wanted.notes, "points": list(wanted.points),
         "guards": [dict(guard) for guard in wanted.guards],
-        "configurations": [{"configuration": configuration.name} for configuration in configurations],
+        "configurations": [{"configuration": configuration} for configuration in configurations],
     }  # fmt: skip
-    position = Plan.objects.filter(study=study).count()
-    plan, _ = save_plan(study, plan_of(data), actor=actor, position=position)
-    if wanted.repeats:
-        plan.repeats = wanted.repeats
-        plan.save(update_fields=["repeats"])
-    record_act(plan, "plan written", actor)
-    return plan
+    return plan_of(data)
 
 
 def _free_slug(lab: Lab, title: str) -> str:
@@ -99,27 +124,52 @@ def find_start_problems(page: PlanPage) -> list[str]:
 
 
 @transaction.atomic
-def start_plan(plan: Plan, *, actor: str, retries: int = 0) -> Execution:
+def start_plan(
+    plan: Plan, *, actor: str, retries: int = 0, guard_wait: int | None = None, guard_failure: str | None = None
+) -> Execution:
     """Start a plan, or start it again after it was cancelled or done; its hosts get their first steps at once.
+
+    Where nothing but failed steps is left of a plan that has ended, starting it again makes those again.
+
+    Args:
+        retries: How often a failed step is made again by itself.
+        guard_wait: Seconds that a required guard may hold a step back; None: as before, or an hour.
+        guard_failure: What becomes of a step whose guard did not hold: `skip`, `fail` or `again`; None: as before, or
+            `skip`.
 
     Raises:
         ExecutionError: It runs already, is paused, or has nothing that can be started.
     """
     if not 0 <= retries <= MOST_RETRIES:
         raise ExecutionError(f"retries: found {retries}, expected 0 to {MOST_RETRIES}")
+    if guard_wait is not None and not 0 <= guard_wait <= LONGEST_WAIT:
+        raise ExecutionError(f"guard_wait: found {guard_wait}, expected 0 to {LONGEST_WAIT} seconds")
+    if guard_failure is not None and guard_failure not in GuardFailure.values:
+        raise ExecutionError(
+            f"guard_failure: found {guard_failure!r}, expected one of {', '.join(GuardFailure.values)}"
+        )
     _lock(plan)
     execution = execution_of(plan)
     if execution and not execution.has_ended:
         raise ExecutionError(f"The plan is {execution.state} already.")
-    if problems := find_start_problems(PlanPage(load_plan(plan.pk), runs_of(plan.study))):
+    page = PlanPage(load_plan(plan.pk), runs_of(plan.study, plan_id=plan.pk))
+    if problems := find_start_problems(page):
         raise ExecutionError(" ".join(problems))
+    if execution and not is_anything_left(page, retries):
+        failed = _failed_steps(plan)
+        if not failed:
+            raise ExecutionError("Nothing is left to start: every cell is done or skipped.")
+        _make_again(plan, failed)
     execution = execution or Execution(plan=plan)
     execution.state, execution.reason, execution.ended_at = ExecutionState.RUNNING, "", None
     execution.started_by, execution.started_at, execution.retries = actor, timezone.now(), retries
     execution.resumed_at = execution.started_at
+    execution.guard_wait = execution.guard_wait if guard_wait is None else guard_wait
+    execution.guard_failure = guard_failure or execution.guard_failure
     execution.save()
-    record_act(plan, "plan started", actor, retries=retries)
-    _advance_on_commit(plan)
+    guards = {"guard_wait": execution.guard_wait, "guard_failure": execution.guard_failure}
+    record_act(plan, "plan started", actor, retries=retries, **(guards if plan.guards.exists() else {}))
+    advance_hosts_on_commit(plan)
     return execution
 
 
@@ -149,7 +199,7 @@ def resume_plan(plan: Plan, *, actor: str) -> Execution:
     execution.state, execution.reason, execution.resumed_at = ExecutionState.RUNNING, "", timezone.now()
     execution.save(update_fields=["state", "reason", "resumed_at"])
     record_act(plan, "plan resumed", actor)
-    _advance_on_commit(plan)
+    advance_hosts_on_commit(plan)
     return execution
 
 
@@ -176,23 +226,6 @@ def cancel_plan(plan: Plan, *, actor: str) -> Execution:
 
 
 @transaction.atomic
-def skip_cell(plan: Plan, row: PlanConfiguration, point: PlanPoint, *, actor: str, reason: str) -> PlanCell:
-    """Exclude a cell with a reason; a run of it that is under way goes on.
-
-    Raises:
-        ExecutionError: The reason is empty, or the plan is a report's.
-    """
-    if plan.is_from_report:
-        raise ExecutionError("A published report's plan cannot be changed.")
-    if not reason.strip():
-        raise ExecutionError("A cell is skipped with a reason; none was given.")
-    cell = exclude_cell(plan, row, point, reason.strip())
-    record_act(plan, "plan cell skipped", actor, row=row.name, point=point.name, reason=reason.strip())
-    _advance_on_commit(plan)
-    return cell
-
-
-@transaction.atomic
 def retry_failed(
     plan: Plan, *, actor: str, row: PlanConfiguration | None = None, point: PlanPoint | None = None
 ) -> int:
@@ -209,17 +242,15 @@ def retry_failed(
         raise ExecutionError("The plan was not started yet.")
     if execution.state == ExecutionState.CANCELLED:
         raise ExecutionError("The plan is cancelled: start it again first.")
-    failed = [planned for planned in _newest_of_steps(plan, row, point) if _has_failed(planned)]
+    failed = _failed_steps(plan, row, point)
     if not failed:
         raise ExecutionError("No step has failed.")
-    PlannedRun.objects.filter(
-        row__in={planned.row_id for planned in failed}, pk__in=_all_runs_of_steps(plan, failed)
-    ).update(is_retried=True)
+    _make_again(plan, failed)
     if execution.state == ExecutionState.DONE:
         execution.state, execution.ended_at = ExecutionState.RUNNING, None
         execution.save(update_fields=["state", "ended_at"])
     record_act(plan, "plan steps retried", actor, steps=len(failed))
-    _advance_on_commit(plan)
+    advance_hosts_on_commit(plan)
     return len(failed)
 
 
@@ -244,8 +275,16 @@ def add_repetitions(plan: Plan, number: int, *, actor: str) -> Plan:
     plan.save(update_fields=["stopping", "changed_by", "changed_at"])
     Execution.objects.filter(plan=plan, state=ExecutionState.DONE).update(state=ExecutionState.RUNNING, ended_at=None)
     record_act(plan, "plan repetitions added", actor, number=number)
-    _advance_on_commit(plan)
+    advance_hosts_on_commit(plan)
     return plan
+
+
+def _failed_steps(plan: Plan, row: PlanConfiguration | None = None, point: PlanPoint | None = None) -> list[PlannedRun]:
+    return [planned for planned in _newest_of_steps(plan, row, point) if _has_failed(planned)]
+
+
+def _make_again(plan: Plan, failed: Iterable[PlannedRun]) -> None:
+    PlannedRun.objects.filter(pk__in=_all_runs_of_steps(plan, failed)).update(is_retried=True)
 
 
 def _newest_of_steps(plan: Plan, row: PlanConfiguration | None, point: PlanPoint | None) -> Iterable[PlannedRun]:
@@ -278,12 +317,6 @@ def _in_state(plan: Plan, *states: str) -> Execution:
     if execution.state not in states:
         raise ExecutionError(f"The plan is {execution.state}, not {' or '.join(states)}.")
     return execution
-
-
-def _advance_on_commit(plan: Plan) -> None:
-    rows = PlanConfiguration.objects.filter(plan=plan).exclude(configuration__target=None)
-    for host_id in sorted(set(rows.values_list("configuration__target__host_id", flat=True))):
-        send_on_commit("plans.advance_host", plan.pk, host_id, expires=60)
 
 
 def record_act(plan: Plan, action: str, actor: str, **details: Any) -> None:

@@ -14,18 +14,31 @@ from django.utils import timezone
 from apps.core.quantities import written
 from apps.inventory.topology.stack import StackError, stack_of
 from apps.plans.guards import check_after, check_before, find_obstacle, is_lasting
-from apps.plans.guards.evidence import ArrayReport, GuardEvidence, RunReport, StepFacts
-from apps.plans.models import Execution, ExecutionState, HostWait, exclude_cell, load_plan, open_runs
-from apps.plans.scheduler import CellProgress, find_waiting_rounds, next_step
+from apps.plans.guards.evidence import FAILED, ArrayReport, GuardEvidence, RunReport, StepFacts
+from apps.plans.guards.request import MD, checks_guards, request_host_guards
+from apps.plans.models import (
+    Execution,
+    ExecutionState,
+    GuardFailure,
+    HostWait,
+    PreparationRun,
+    load_plan,
+    open_runs,
+)
+from apps.plans.preparations.progress import find_due_guards, find_failures, find_next_writes, find_progress
+from apps.plans.scheduler import find_waiting, is_anything_left, next_step
 from apps.plans.services import pause_plan, record_act
+from apps.runs.host_guards.evidence import evidence_of, refusing_entry
 from apps.runs.models import Run
 from apps.runs.services import start_runs
 from apps.runs.states import ENDED
 from apps.runs.workload import WorkloadError, files_bytes
 from apps.studies.models import Plan, PlanConfiguration, PlannedRun, StudyRun
+from apps.studies.models.plan import RESULT
 from apps.studies.plans.order import Cell, Step, steps
-from apps.studies.plans.plan_page import PlanPage, PlanPageCell, target_host
-from apps.studies.plans.run_assignment import runs_of
+from apps.studies.plans.plan_page import PlanPage, PlanPageCell, difference_text, target_host
+from apps.studies.plans.run_assignment import find_result_differences, runs_of
+from apps.studies.plans.services import exclude_cell
 
 BY_PLAN = "plan"  # what runs and reasons of a plan have as their author, before its title
 MOST_FAILURES = 3  # in a row on one host; then somebody has to look before more is started
@@ -55,7 +68,7 @@ def advance(plan_id: int, host_id: int | None) -> str:
 def _advance(execution: Execution, plan: Plan, host_id: int) -> str:
     if _pause_after_failures(execution, plan, host_id):
         return "paused"
-    page = PlanPage(plan, runs_of(plan.study, host_id))
+    page = PlanPage(plan, runs_of(plan.study, host_id, plan.pk))
     for _ in range(len(page.cells) + 1):  # each turn starts a step, waits, or excludes a cell
         step = find_next_step(plan, find_waiting(page, execution.retries).get(host_id, {}))
         if step is None:
@@ -65,23 +78,8 @@ def _advance(execution: Execution, plan: Plan, host_id: int) -> str:
         if outcome != "excluded":
             return outcome
         plan = load_plan(plan.pk, host_id)
-        page = PlanPage(plan, runs_of(plan.study, host_id))
+        page = PlanPage(plan, runs_of(plan.study, host_id, plan.pk))
     return "nothing left"
-
-
-def find_waiting(page: PlanPage, retries: int) -> dict[int, dict[Cell, list[int]]]:
-    """Return the rounds that are still to be made, by host and by the positions of row and point in the whole plan.
-
-    Every host with a cell that can be started is named; a cell of which nothing is left has an empty list.
-    """
-    waiting: dict[int, dict[Cell, list[int]]] = {}
-    for cell in page.cells:
-        host_id = target_host(cell.row)
-        if host_id is not None and cell.can_be_started:
-            progress = CellProgress(cell.progress.needed, cell.progress.most, cell.runs)
-            place = cell.row.position, cell.point.position
-            waiting.setdefault(host_id, {})[place] = find_waiting_rounds(progress, retries)
-    return waiting
 
 
 def find_next_step(plan: Plan, waiting: Mapping[Cell, Sequence[int]]) -> Step | None:
@@ -102,8 +100,10 @@ def _begin_step(execution: Execution, page: PlanPage, step: Step) -> str:
         note = f" ({target.host.maintenance_note})" if target.host.maintenance_note else ""
         _wait(execution, cell, step, f"{target.host} is in maintenance{note}.")
         return "waits"
+    if outcome := _prepare(execution, page, cell, step):
+        return outcome
     try:
-        _start(page.plan, cell, step, evidence)
+        _start(execution, page.plan, cell, step, evidence)
     except WorkloadError as error:
         exclude_cell(page.plan, cell.row, cell.point, f"It could not be started: {error}.")
         return "excluded"
@@ -111,13 +111,50 @@ def _begin_step(execution: Execution, page: PlanPage, step: Step) -> str:
     return "started"
 
 
-def _start(plan: Plan, cell: PlanPageCell, step: Step, evidence: Sequence[GuardEvidence]) -> Run:
+def _prepare(execution: Execution, page: PlanPage, cell: PlanPageCell, step: Step) -> str:
+    """Start the next run that prepares the cell's target; return what was done, or an empty text where all is prepared."""
+    plan, target = page.plan, cell.row.configuration.target if cell.row.configuration else None
+    assert target is not None
+    preparations = list(plan.preparations.all())
+    progress = find_progress(plan, target.host_id) if preparations else {}
+    current = find_next_writes(preparations, cell.row.pk, step.round, progress)
+    if current is None or current.kind.workload is None:
+        return ""
+    actor, what = f"{BY_PLAN} {plan.title}", f"Preparation {current.kind.label} of {target}"
+    failures = find_failures(execution, current)
+    if len(failures) > execution.retries:
+        newest = failures[-1].run
+        pause_plan(plan, actor=actor, reason=f"{what} failed, run {newest.pk}: {written(newest.problem)[:300]}")
+        return "paused"
+    largest = max((other.file_size or 0 for other in page.cells if other.row.pk == cell.row.pk), default=0)
+    try:
+        [run] = start_runs(
+            lab=plan.study.lab, target=target, spec=current.kind.workload(current.preparation.parameters, largest),
+            who=actor, note=f"{what}, for the plan {plan.title}.",
+        )  # fmt: skip
+    except WorkloadError as error:
+        pause_plan(plan, actor=actor, reason=f"{what} could not be started: {error}."[:500])
+        return "paused"
+    number = max((entry.number for entry in current.runs), default=0) + 1
+    PreparationRun.objects.create(
+        run=run, preparation=current.preparation, row=cell.row, round=current.round, number=number
+    )
+    execution.waits.filter(host=target.host_id).delete()
+    return "preparing"
+
+
+def _start(execution: Execution, plan: Plan, cell: PlanPageCell, step: Step, evidence: Sequence[GuardEvidence]) -> Run:
     configuration = cell.row.configuration
     assert configuration is not None
     assert configuration.target is not None
     assert cell.workload is not None
+    guards = find_due_guards(plan, cell.row.pk, step.round) + request_host_guards(plan, execution, cell.row)
     [run] = start_runs(
-        lab=plan.study.lab, target=configuration.target, spec=cell.workload, who=f"{BY_PLAN} {plan.title}"
+        lab=plan.study.lab,
+        target=configuration.target,
+        spec=cell.workload,
+        who=f"{BY_PLAN} {plan.title}",
+        guards=guards,
     )
     StudyRun.objects.create(run=run, configuration=configuration)
     PlannedRun.objects.create(
@@ -134,7 +171,8 @@ def _hold_back(execution: Execution, cell: PlanPageCell, step: Step, obstacle: G
     if not is_lasting(obstacle):
         wait = _wait(execution, cell, step, words)
         since = wait.since
-    if is_lasting(obstacle) or timezone.now() - since >= timedelta(seconds=execution.guard_wait):
+    is_over = timezone.now() - since >= timedelta(seconds=execution.guard_wait)
+    if is_lasting(obstacle) or (is_over and execution.guard_failure != GuardFailure.AGAIN):
         exclude_cell(execution.plan, cell.row, cell.point, words)
         return "excluded"
     return "waits"
@@ -159,6 +197,8 @@ def _pause_after_failures(execution: Execution, plan: Plan, host_id: int) -> boo
     """Pause the plan where the last runs of a host all failed: something is wrong there that more runs do not mend."""
     most = max(MOST_FAILURES, execution.retries + 1)
     newest = PlannedRun.objects.filter(row__plan=plan, run__host=host_id, run__created_at__gt=execution.resumed_at)
+    if execution.guard_failure == GuardFailure.SKIP:
+        newest = newest.exclude(is_refused=True)  # its cell is excluded, as the plan says
     newest = list(newest.exclude(run__state="cancelled").select_related("run__host").order_by("-run_id")[:most])
     if len(newest) < most or any(planned.run.state == "finished" and not planned.failed_guard for planned in newest):
         return False
@@ -174,9 +214,8 @@ def _finish_if_done(execution: Execution, plan: Plan) -> str:
     """End the execution where no host of the plan has anything left."""
     if open_runs(plan).exists():
         return "nothing left on this host"
-    page = PlanPage(load_plan(plan.pk), runs_of(plan.study))
-    waiting = find_waiting(page, execution.retries).values()
-    if any(rounds for of_host in waiting for rounds in of_host.values()):
+    page = PlanPage(load_plan(plan.pk), runs_of(plan.study, plan_id=plan.pk))
+    if is_anything_left(page, execution.retries):
         return "nothing left on this host"
     ended = Execution.objects.filter(pk=execution.pk, state=ExecutionState.RUNNING)
     if ended.update(state=ExecutionState.DONE, ended_at=timezone.now()):
@@ -189,11 +228,40 @@ def note_evidence(planned: PlannedRun, now: datetime) -> None:
     run = planned.run
     if run.state not in ENDED or planned.judged_at:
         return
+    attempts = list(run.attempts.order_by("number"))
+    on_host = evidence_of(run, attempts)
     report = RunReport(run.state == "finished", run.facts, files_bytes(run.workload.spec) if run.workload else 0)
-    after = check_after(planned.row.plan.guards.all(), report, now)
-    PlannedRun.objects.filter(pk=planned.pk, judged_at=None).update(
-        evidence=[*planned.evidence, *(entry.to_json() for entry in after)], judged_at=now
-    )
+    answered = {entry["guard"] for entry in on_host if entry["checked_at"] and not entry["purpose"]}
+    after = [*check_after(planned.row.plan.guards.all(), report, now, answered), *_check_result(planned, now)]
+    refusing = refusing_entry(attempts)
+    with transaction.atomic():
+        judged = PlannedRun.objects.filter(pk=planned.pk, judged_at=None).update(
+            evidence=[*planned.evidence, *on_host, *(entry.to_json() for entry in after)], judged_at=now,
+            is_refused=refusing is not None,
+        )  # fmt: skip
+        if judged and refusing:
+            _settle_refusal(planned, refusing)
+
+
+def _settle_refusal(planned: PlannedRun, refusing: Mapping[str, Any]) -> None:
+    """Do what the plan says with a step whose guard did not hold on its host."""
+    execution = Execution.objects.filter(plan=planned.row.plan_id).first()
+    if execution is None or execution.state == ExecutionState.CANCELLED:
+        return
+    if execution.guard_failure == GuardFailure.AGAIN:
+        PlannedRun.objects.filter(pk=planned.pk).update(is_retried=True)
+    elif execution.guard_failure == GuardFailure.SKIP:
+        words = written(f"Guard {refusing['label']} did not hold on {planned.run.host}: {refusing['text']}.")
+        exclude_cell(planned.row.plan, planned.row, planned.point, words)
+
+
+def _check_result(planned: PlannedRun, now: datetime) -> list[GuardEvidence]:
+    """Return evidence against a finished run that measured something else than it was asked for; none where it did not."""
+    differences = find_result_differences(planned) if planned.run.state == "finished" else []
+    if not differences:
+        return []
+    words = f"measured something else than was asked: {', '.join(map(difference_text, differences))}"
+    return [GuardEvidence(RESULT, FAILED, words, "", checked_at=now.isoformat(timespec="seconds"))]
 
 
 def find_unjudged_runs(most: int = 500) -> list[int]:
@@ -206,8 +274,11 @@ def find_idle_hosts() -> list[tuple[int, int]]:
     """Return the ids of running plans and of their hosts that have none of the plan's runs under way."""
     rows = PlanConfiguration.objects.filter(plan__execution__state=ExecutionState.RUNNING)
     hosts = set(rows.exclude(configuration__target=None).values_list("plan_id", "configuration__target__host_id"))
-    busy = Run.objects.open().filter(planned_run__row__plan__execution__state=ExecutionState.RUNNING)
-    return sorted(hosts - set(busy.values_list("planned_run__row__plan_id", "host_id")))
+    busy: set[tuple[int, int]] = set()
+    for role in ("planned_run", "preparation_run"):
+        runs = Run.objects.open().filter(**{f"{role}__row__plan__execution__state": ExecutionState.RUNNING})
+        busy |= set(runs.values_list(f"{role}__row__plan_id", "host_id"))
+    return sorted(hosts - busy)
 
 
 def _step_facts(cell: PlanPageCell, target: Any) -> StepFacts:
@@ -217,8 +288,9 @@ def _step_facts(cell: PlanPageCell, target: Any) -> StepFacts:
     except StackError:
         return StepFacts(cell.file_size, host.ram_bytes, is_stack_known=False)
     arrays = tuple(ArrayReport(array.name, array.state) for array in stack.arrays)
+    is_left = bool(arrays) and all(array.software == MD for array in stack.arrays) and checks_guards(host)
     newest = host.tool_outputs.order_by("-id").values_list("received_at", flat=True).first()
-    return StepFacts(cell.file_size, host.ram_bytes, arrays, stack.storage is not None, newest)
+    return StepFacts(cell.file_size, host.ram_bytes, arrays, is_left, stack.storage is not None, newest)
 
 
 def _cell_of(page: PlanPage, step: Step) -> PlanPageCell:

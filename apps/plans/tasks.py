@@ -1,13 +1,18 @@
 """Celery tasks of plans. The database holds the state, so a task that runs twice finds nothing to do."""
 
+import logging
+
 from celery import shared_task
 from django.utils import timezone
 
 from apps.core.task_queue import publish
 from apps.labs.isolation import all_labs, lab_scope
-from apps.plans.models import Execution
+from apps.plans.models import Execution, PlanSchedule, PreparationRun
+from apps.plans.schedules.services import fire
 from apps.plans.steps import advance, find_idle_hosts, find_unjudged_runs, note_evidence
 from apps.studies.models import PlannedRun
+
+log = logging.getLogger(__name__)
 
 
 @shared_task(name="plans.run_ended")
@@ -17,7 +22,11 @@ def run_ended(run_id: int) -> str:
     Sent when an attempt ends without a result, and when a result was read in. It does nothing for other runs.
     """
     with all_labs():
-        planned = PlannedRun.objects.select_related("run", "row__plan").filter(run=run_id).first()
+        planned = PlannedRun.objects.select_related("run__host__agent", "row__plan").filter(run=run_id).first()
+        prepared = None if planned else PreparationRun.objects.select_related("run", "row").filter(run=run_id).first()
+    if prepared is not None:
+        with lab_scope(prepared.run.lab_id):
+            return advance(prepared.row.plan_id, prepared.run.host_id)
     if planned is None:
         return "not planned"
     with lab_scope(planned.run.lab_id):
@@ -50,3 +59,22 @@ def sweep() -> int:
     for run_id in left:
         publish(run_ended, run_id)
     return len(idle)
+
+
+@shared_task(name="plans.fire_schedules")
+def fire_schedules() -> int:
+    """Carry out the schedules that are due, each in a transaction of its own; every 20 s. Return how many fired.
+
+    A schedule that raises an error is logged, tried again the next time, and holds no other one up.
+    """
+    now = timezone.now()
+    with all_labs():
+        due = list(PlanSchedule.objects.due(now).order_by("next_at").values_list("plan_id", "plan__study__lab_id"))
+    fired = 0
+    for plan_id, lab_id in due:
+        try:
+            with lab_scope(lab_id):
+                fired += fire(plan_id, now) is not None
+        except Exception:
+            log.exception("The schedule of plan %s could not be carried out", plan_id)
+    return fired

@@ -1,6 +1,7 @@
 """Pages of plans: the list, a new plan, one plan that fills up, and what can be done with it."""
 
 import secrets
+import time
 from typing import Any
 
 from django.contrib import messages
@@ -18,23 +19,33 @@ from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
 from apps.labs.models import Role
 from apps.plans import services
+from apps.plans.estimates.plan_estimate import estimate_page
 from apps.plans.execution_page import ExecutionPage
 from apps.plans.forms import NewPlanForm
+from apps.plans.preparations.forms import PreparationForms
 from apps.plans.presets import PRESETS
+from apps.plans.results.plan_results import PlanResults
+from apps.plans.schedules.views import SchedulePanel
 from apps.plans.services import ExecutionError
 from apps.runs.states import OPEN, State
 from apps.studies.models import Plan
 from apps.studies.plans.problems import PlanError
 
 PAGE = 50
+IN_ADDRESS = ("title", "kind", "rounds", "file_sizes", "direct", "notes")  # what another page may fill in
 FRESH_S = 1  # seconds that one rendering of the live part serves everybody who looks
+KEPT_S, RENDERING_S = 30, 10  # how long the last one may serve while the next is rendered, and how long that may take
 
 
 @require_safe
 @member_required()
 def plans(request: LabRequest) -> HttpResponse:
-    """List the lab's own plans, newest first, each with how many of its runs have finished and how many are open."""
-    own = Plan.objects.filter(study__lab=request.lab, is_from_report=False).select_related("study", "execution")
+    """List the lab's own plans, newest first, each with how many of its runs have finished and how many are open.
+
+    The copies that a schedule starts are on the page of their plan.
+    """
+    own = Plan.objects.filter(study__lab=request.lab, is_from_report=False, fired_by=None)
+    own = own.select_related("study", "execution", "schedule")
     of_plan = "rows__planned_runs__run__state"
     counted = own.annotate(
         finished=Count("rows__planned_runs", filter=Q(**{of_plan: State.FINISHED})),
@@ -51,45 +62,77 @@ def plans(request: LabRequest) -> HttpResponse:
 def new(request: LabRequest) -> HttpResponse:
     """GET: the form. POST: write the plan; nothing is started yet."""
     first = {"targets": request.GET.getlist("target"), "preset": request.GET.get("procedure", "")}
+    first |= {name: request.GET.get(name, "") for name in IN_ADDRESS}
     first = {name: value for name, value in first.items() if value}
     form = NewPlanForm(request.lab, request.POST or None, initial=first)
-    if request.method == "POST" and form.is_valid():
+    preparations = PreparationForms(request.POST or None)
+    if request.method == "POST" and form.is_valid() & preparations.is_valid():
         try:
-            plan = services.create_plan(form.request(secrets.randbelow(10**6)), actor=str(request.user))
+            wanted = form.request(secrets.randbelow(10**6), preparations.written)
+            plan = services.create_plan(wanted, actor=str(request.user))
         except PlanError as error:
             form.place_error(error)
         else:
             messages.success(request, f"{plan} is written. Look at its matrix, then start it.")
             return redirect("plan", plan.pk)
-    context = {"form": form, "presets": PRESETS}
-    return render(request, "plans/new.html", context, status=422 if form.errors else 200)
+    context = {"form": form, "presets": PRESETS, "preparations": preparations}
+    is_refused = bool(request.method == "POST" and (form.errors or preparations.errors))
+    return render(request, "plans/new.html", context, status=422 if is_refused else 200)
 
 
 @require_safe
 @member_required()
 def plan(request: LabRequest, pk: int) -> HttpResponse:
     """Show one plan; htmx asks for its live part alone."""
-    found: Plan = get_object_or_404(Plan.objects.whole(), pk=pk)
+    found: Plan = get_object_or_404(Plan.objects.whole().prefetch_related("preparations"), pk=pk)
     may_edit = found.study.lab_id == request.lab.pk and request.member.covers(Role.ENGINEER)
     if request.htmx:  # type: ignore[attr-defined]
         return HttpResponse(_live_part(request, found, may_edit))
+    page = ExecutionPage(found, request.GET.get("page"))
+    results = PlanResults(page.matrix, is_live=page.is_live)
+    is_ahead = page.execution is None or page.execution.has_ended
+    context = {
+        "page": page, "plan": found, "may_edit": may_edit, "results": results, "panel": SchedulePanel(found),
+        "estimate": estimate_page(page.matrix) if is_ahead else None,
+    }  # fmt: skip
+    return render(request, "plans/plan.html", context)
+
+
+@require_safe
+@member_required()
+def results(request: LabRequest, pk: int) -> HttpResponse:
+    """Return the charts of a plan alone; 204 where the page has them already."""
+    found: Plan = get_object_or_404(Plan.objects.whole(), pk=pk)
     page = ExecutionPage(found)
-    return render(request, "plans/plan.html", {"page": page, "plan": found, "may_edit": may_edit})
+    results = PlanResults(page.matrix, is_live=page.is_live)
+    if request.GET.get("have") == results.mark:
+        return HttpResponse(status=204)
+    return render(request, "plans/_results.html", {"results": results, "plan": found})
 
 
 def _live_part(request: LabRequest, found: Plan, may_edit: bool) -> str:
     """Return the live part; a hundred readers of one plan share a rendering of the same second.
 
-    Who may edit gets forms with the token of the own browser against forged requests: those are shared with nobody.
+    While one of them waits for the next rendering, the others get the last one. Who may edit gets forms with the token
+    of the own browser against forged requests: those are shared with nobody.
     """
-    key = f"plan-live:{found.pk}:{get_language()}:{base()}"
-    text: str | None = None if may_edit else cache.get(key)
-    if text is None:
-        context = {"page": ExecutionPage(found), "plan": found, "may_edit": may_edit}
-        text = render(request, "plans/_live.html", context).content.decode()
-        if not may_edit:
-            cache.set(key, text, FRESH_S)
+    number = request.GET.get("page", "")[:9]
+    if may_edit:
+        return _render_live_part(request, found, number, may_edit=True)
+    key = f"plan-live:{found.pk}:{number}:{get_language()}:{base()}"
+    stored: tuple[str, float] | None = cache.get(key)
+    if stored and (time.time() < stored[1] or not cache.add(f"{key}:rendering", 1, RENDERING_S)):
+        return stored[0]
+    text = _render_live_part(request, found, number, may_edit=False)
+    cache.set(key, (text, time.time() + FRESH_S), KEPT_S)
+    cache.delete(f"{key}:rendering")
     return text
+
+
+def _render_live_part(request: LabRequest, found: Plan, number: str, *, may_edit: bool) -> str:
+    page = ExecutionPage(found, number)
+    context = {"page": page, "plan": found, "may_edit": may_edit, "panel": SchedulePanel(found)}
+    return render(request, "plans/_live.html", context).content.decode()
 
 
 @require_POST
@@ -109,7 +152,11 @@ def act(request: LabRequest, pk: int, act: str) -> HttpResponse:
 def _do(request: LabRequest, found: Plan, act: str) -> str:
     actor, typed = str(request.user), request.POST
     if act == "start":
-        services.start_plan(found, actor=actor, retries=_number(typed, "retries", "Retries of a failed step"))
+        wait = _number(typed, "guard_wait", "Minutes to wait for guards") * 60 if typed.get("guard_wait") else None
+        services.start_plan(
+            found, actor=actor, retries=_number(typed, "retries", "Retries of a failed step"),
+            guard_wait=wait, guard_failure=typed.get("guard_failure") or None,
+        )  # fmt: skip
         return f"{found} is started."
     if act == "pause":
         services.pause_plan(found, actor=actor)

@@ -31,9 +31,13 @@ FACT_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,59}")
 SECTION_NAMES = Func(
     "sections", template="jsonb_path_query_array(%(expressions)s, '$.*.name')::text", output_field=TextField()
 )
+LABEL_LINES = Func(
+    "labels", output_field=TextField(),
+    template="(SELECT string_agg(label.key || '=' || label.value, chr(10)) FROM jsonb_each_text(%(expressions)s) AS label)",
+)  # fmt: skip
 SEARCHED = (
     "host__name", "target__name", "tool_version", "problem", "created_by", "facts__configuration", "facts__rw", "facts__caption",
-    "labels__machine", "labels__path", "section_names",
+    "note", "label_lines", "section_names",
 )  # fmt: skip
 
 
@@ -107,7 +111,9 @@ class RunFilterSet(django_filters.FilterSet):  # type: ignore[misc]
     takes_beginnings = False
     others = "or a fact or label that some run has"
 
-    q = django_filters.CharFilter(method="match_word", label="Find", help_text="a word in any column of the list")
+    q = django_filters.CharFilter(
+        method="match_word", label="Find", help_text="a word in any column of the list, in the note or in a label"
+    )
     state = AnyOfFilter(each=choice_of(State), label="State", help_text=", ".join(f"`{word}`" for word in State.values))
     host = HostFilter("host", each=plain_text(), label="Host", help_text="its id or its name")
     target = PartNameFilter("target", each=plain_text(), label="Target", help_text="its id or its name")
@@ -134,7 +140,7 @@ class RunFilterSet(django_filters.FilterSet):  # type: ignore[misc]
     def __init__(self, data: QueryDict | None = None, *args: Any, **kwargs: Any) -> None:
         super().__init__(data, *args, **kwargs)
         for name in self._fact_names():
-            self.filters[name] = FactFilter(name, each=plain_text(), label=name.replace("_", " "))
+            self.filters[name] = FactFilter(name, each=plain_text(), label=name)
             self.filters[name].parent, self.filters[name].model = self, Run
 
     def _fact_names(self) -> list[str]:
@@ -152,7 +158,7 @@ class RunFilterSet(django_filters.FilterSet):  # type: ignore[misc]
             condition |= Q(pk=number)
         if (operation := word.strip().lower().replace(" ", "_")) in EVERY_OPERATION:
             condition |= by_operation(operation)
-        named: Runs = runs.alias(section_names=SECTION_NAMES)
+        named: Runs = runs.alias(section_names=SECTION_NAMES, label_lines=LABEL_LINES)
         return named.filter(condition)
 
 

@@ -13,7 +13,7 @@ from django.forms import BaseFormSet, formset_factory
 from django.http import QueryDict
 
 from apps.core.forms import SiteForm
-from apps.core.quantities import parse_size, spell_size
+from apps.core.quantities import parse_size
 from apps.core.text import whole_number
 from apps.core.unit_base import base
 from apps.core.units import size
@@ -21,11 +21,27 @@ from apps.inventory.models import Target
 from apps.inventory.target_identity import words_of
 from apps.labs.models import Lab
 from apps.runs import workload
-from apps.runs.fio_options import MORE, OPTIONS, ByteSize, FioOption, FormSection, OneOf, WholeNumber, options_in
-from apps.runs.models import Run
+from apps.runs.fio_options import (
+    BY_NAME,
+    MORE,
+    OPTIONS,
+    ByteSize,
+    FioOption,
+    FormSection,
+    OneOf,
+    OptionGroup,
+    OptionKind,
+    WholeNumber,
+    YesOrNo,
+    options_in,
+    options_of,
+)
+from apps.runs.models import Run, SavedWorkload
 from apps.runs.services import MAX_REPETITIONS, MAX_TARGETS, QuotaError, check_quota, start_on_targets
 from apps.runs.start.details import RunDetailsForm
+from apps.runs.start.job_file import JobFileError, JobFileProblem, read_job_file
 from apps.runs.start.repeat import JobTemplate, template_of
+from apps.runs.start.saved_workloads import save_workload
 from apps.runs.workload import MAX_JOBS, WorkloadError
 
 
@@ -80,10 +96,32 @@ def offered_targets(lab: Lab) -> Any:
     return targets.order_by("host__name", "name")
 
 
+class OptionField(forms.CharField):
+    """An option as a job file spells it, such as `4k/60:64k/40`."""
+
+    def __init__(self, kind: OptionKind, **options: Any) -> None:
+        super().__init__(**options)
+        self.kind = kind
+
+    def to_python(self, value: Any) -> Any:
+        text = super().to_python(value)
+        if not text:
+            return None
+        try:
+            return self.kind.read(text)
+        except ValueError as error:
+            raise forms.ValidationError(f"Found {text[:80]!r}, expected {error}.") from None
+
+
+YES, NO = "yes", "no"
+
+
 def field_of(option: FioOption) -> forms.Field:
     """Return the form's field for an option; what is beyond its limits is named by `workload.checked`."""
     common: dict[str, Any] = {"label": option.label, "help_text": option.help, "initial": option.initial}
     kind = option.kind
+    if option.section is FormSection.RARE:
+        return _rare_field(option, {**common, "required": False})
     if isinstance(kind, ByteSize):
         return SizeField(**common)
     if isinstance(kind, OneOf):
@@ -94,17 +132,55 @@ def field_of(option: FioOption) -> forms.Field:
     return forms.BooleanField(required=False, **common)
 
 
+def _rare_field(option: FioOption, common: dict[str, Any]) -> forms.Field:
+    """Return a field that is empty where the option is at its default."""
+    kind = option.kind
+    if isinstance(kind, ByteSize):
+        return SizeField(**common)
+    if isinstance(kind, YesOrNo):
+        usual = {None: "default", True: "default (yes)", False: "default (no)"}[option.default]  # type: ignore[index]
+        choices = [("", usual), (YES, YES), (NO, NO)]
+        return forms.TypedChoiceField(choices=choices, coerce=YES.__eq__, empty_value=None, **common)
+    if isinstance(kind, OneOf):
+        usual = f"default ({kind.words[option.default]})" if isinstance(option.default, str) else "default"
+        return forms.TypedChoiceField(choices=[("", usual), *kind.words.items()], empty_value=None, **common)
+    return OptionField(kind, **common)
+
+
 class JobFields(SiteForm):
     """The options of a job. Its fields are made from `fio_options.OPTIONS`."""
 
     @property
     def sections(self) -> dict[str, list[forms.BoundField]]:
         """Return the inputs by section: main, checks, more."""
-        return {section.value: [self[option.name] for option in options_in(section)] for section in FormSection}
+        return {
+            section.value: [self[option.name] for option in options_in(section)]
+            for section in FormSection
+            if section is not FormSection.RARE
+        }
+
+    @property
+    def groups(self) -> list[tuple[str, list[forms.BoundField], bool]]:
+        """Return the rare options by group, and whether one of the group is set or wrong."""
+        groups = [(group.value, [self[option.name] for option in options_of(group)]) for group in OptionGroup]
+        return [
+            (label, fields, any(field.errors or field.value() not in ("", None) for field in fields))
+            for label, fields in groups
+        ]
 
     @property
     def has_errors_in_more(self) -> bool:
         return any(option.name in self.errors for option in options_in(MORE))
+
+    @property
+    def begins_after_others(self) -> bool:
+        """Return whether the job waits for those above it to end."""
+        return bool(self["stonewall"].value() != NO)
+
+    @property
+    def rare_count(self) -> int:
+        """Return how many of the rare options are set."""
+        return sum(self[option.name].value() not in ("", None) for option in options_in(FormSection.RARE))
 
     def spec(self) -> dict[str, Any]:
         """Return the job as `apps.runs.workload` expects it; empty fields get their defaults there."""
@@ -148,6 +224,7 @@ def place_error(error: WorkloadError, form: RunForm, jobs: Jobs) -> None:
 
 
 PREFIX = "jobs"
+IMPORT, USE, SAVE = "import", "use", "save"
 MAX_TEXT = 20_000
 host_reports: list[
     Callable[[Lab], dict[str, Any]]
@@ -168,13 +245,35 @@ class RunRequest:
     ) -> None:
         self.lab = lab
         self.act = data.get("act", "review") if data else ""
-        self.is_judged = bool(data) and self.act in ("review", "start")
-        given = _edited(data, self.act) if data else None
+        self.is_judged = bool(data) and self.act in ("review", "start", SAVE)
+        self.name = data.get("saved_name", "") if data else ""
+        self.name_error = ""
+        self.job_text = data.get("job_text", "") if data else ""
+        self.job_problems: list[JobFileProblem] = []
+        given = self._edit(data) if data else None
         self.former, self.template = like, template_of(like) if like else JobTemplate()
         self.details = RunDetailsForm(lab, given, like)
         before = self.template.jobs or jobs
         self.form = RunForm(lab, given, initial={"target": [like.target_id] if like else list(targets)})
-        self.jobs: Any = JobForms(given, prefix=PREFIX, initial=[_typed(job) for job in before] if before else None)
+        self.jobs: Any = JobForms(given, prefix=PREFIX, initial=[typed_job(job) for job in before] if before else None)
+
+    def _edit(self, data: QueryDict) -> QueryDict:
+        """Return the form data as the pressed button changes it: a job more or less, or those of a job file."""
+        if self.act == USE:
+            saved = SavedWorkload.objects.filter(lab=self.lab, pk=whole_number(data.get("saved", "")) or 0).first()
+            return _with_jobs(data, saved.jobs) if saved else data
+        if self.act != IMPORT:
+            return _edited(data, self.act)
+        try:
+            return _with_jobs(data, read_job_file(self.job_text)["jobs"])
+        except JobFileError as error:
+            self.job_problems = error.problems
+            return data
+
+    @property
+    def is_imported(self) -> bool:
+        """Return whether the jobs were just taken over from a job file."""
+        return self.act == IMPORT and not self.job_problems
 
     @cached_property
     def is_valid(self) -> bool:
@@ -206,7 +305,9 @@ class RunRequest:
 
     @property
     def is_refused(self) -> bool:
-        return self.is_judged and (self.spec is None or bool(self.form.errors))
+        return bool(self.job_problems or self.name_error) or (
+            self.is_judged and (self.spec is None or bool(self.form.errors))
+        )
 
     def start(self, who: str) -> list[Run] | None:
         if self.spec is None:
@@ -225,6 +326,16 @@ class RunRequest:
             place_error(error, self.form, self.jobs)
             return None
 
+    def save(self, who: str) -> SavedWorkload | None:
+        """Keep the jobs of the form under the name that was typed; None where they or the name may not be."""
+        if self.spec is None:
+            return None
+        try:
+            return save_workload(self.lab, self.name, self.spec, who)
+        except WorkloadError as error:
+            self.name_error = f"Found {error.found!r}, expected {error.expected}."
+            return None
+
     def context(self) -> dict[str, Any]:
         spec = self.spec
         return {
@@ -234,7 +345,13 @@ class RunRequest:
             "former": self.former,
             "template": self.template,
             "may_add": len(self.jobs.forms) < MAX_JOBS,
-            "refused": self.is_refused,
+            "job_text": self.job_text,
+            "job_problems": self.job_problems,
+            "is_imported": self.is_imported,
+            "saved_workloads": SavedWorkload.objects.filter(lab=self.lab),
+            "saved_name": self.name,
+            "name_error": self.name_error,
+            "refused": self.is_judged and self.is_refused,
             "has_targets": offered_targets(self.lab).exists(),
             **{name: value for report in host_reports for name, value in report(self.lab).items()},
             **({"job_file": workload.job_file(spec), **self._forecast(spec)} if spec else {}),
@@ -251,7 +368,7 @@ class RunRequest:
         cached = [
             job["name"]
             for job in spec["jobs"]
-            if not job["direct"] and ram and job["file_size"] * job["numjobs"] <= ram
+            if not job["direct"] and ram and workload.files_bytes({"jobs": [job]}) <= ram
         ]
         return {
             "seconds": seconds * repetitions * on_busiest_host if seconds else None, "cached": cached, "ram": ram,
@@ -272,16 +389,24 @@ def jobs_in_address(text: str) -> JobSpecs | None:
         return None
     known = JobForm.base_fields
     return [
-        {name: job[name] for name in known if isinstance(job.get(name), str | int)} for job in jobs[:MAX_JOBS]
+        {name: job[name] for name in known if isinstance(job.get(name), str | int | float | list)}
+        for job in jobs[:MAX_JOBS]
     ] or None
 
 
-def _typed(job: dict[str, Any]) -> dict[str, Any]:
-    """Return a stored job with sizes as a person would type them."""
-    sizes = {
-        option.name: job[option.name] for option in OPTIONS if isinstance(option.kind, ByteSize) and option.name in job
-    }
-    return {**job, **{name: spell_size(size) if isinstance(size, int) else size for name, size in sizes.items()}}
+def typed_job(job: dict[str, Any]) -> dict[str, Any]:
+    """Return a stored job as a person would type it into the form."""
+    return {name: _typed(BY_NAME[name], value) if name in BY_NAME else value for name, value in job.items()}
+
+
+def _typed(option: FioOption, value: Any) -> Any:
+    if not option.kind.accepts(value) or value is None:
+        return value  # of an older version, or what another page offers: the form says what is wrong with it
+    if option.section is FormSection.RARE and value == option.default:
+        return ""
+    if isinstance(option.kind, YesOrNo) and option.section is FormSection.RARE:
+        return YES if value else NO
+    return option.kind.spell(value) if isinstance(option.kind, ByteSize) or option.is_rare else value
 
 
 def _edited(data: QueryDict, act: str) -> QueryDict:
@@ -297,6 +422,19 @@ def _edited(data: QueryDict, act: str) -> QueryDict:
         for index in range(number, count - 1):
             _copy_job(edited, index + 1, index)
         edited[f"{PREFIX}-TOTAL_FORMS"] = str(count - 1)
+    return edited
+
+
+def _with_jobs(data: QueryDict, jobs: JobSpecs) -> QueryDict:
+    """Return the form data with these jobs in place of those that it has."""
+    edited = data.copy()
+    for key in [key for key in edited if re.match(rf"{PREFIX}-\d+-", key)]:
+        del edited[key]
+    edited[f"{PREFIX}-TOTAL_FORMS"] = str(len(jobs))
+    for number, job in enumerate(jobs):
+        for name, value in typed_job(job).items():
+            if name in JobForm.base_fields and value not in (None, "", False):
+                edited[f"{PREFIX}-{number}-{name}"] = "on" if value is True else str(value)
     return edited
 
 

@@ -52,6 +52,8 @@ def ingest(attempt: Attempt) -> None:
 def _ingest(attempt: Attempt, run: Run) -> None:
     stored = _keep_streams(attempt, run)
     problems = _read_result(run, stored.get("result"))
+    if attempt.state != State.FINISHED and attempt.started_at is None:
+        problems = []  # fio was not started, and its reason says why
     if attempt.state == State.FINISHED:
         run.state = State.FINISHED  # until here it was being read
     _finish_run(run, problems, activity_facts(read(stored["journal"])) if "journal" in stored else {})

@@ -17,8 +17,10 @@ from apps.core.pubsub import ring
 from apps.inventory.models import Target
 from apps.inventory.target_identity import explain_no_runs
 from apps.labs.models import AuditEvent, Lab
+from apps.parsers.fio.job_options import agreement
 from apps.runs import workload
 from apps.runs.facts import change_labels
+from apps.runs.host_guards import complete_guards
 from apps.runs.labels import check_labels
 from apps.runs.models import Attempt, Run, Workload, request_dispatch, send_run_ended
 from apps.runs.states import Priority, State
@@ -74,6 +76,21 @@ def check_quota(target: Target, spec: dict[str, Any]) -> None:
         raise QuotaError(needed, quota)
 
 
+def check_host_limits(target: Target, spec: dict[str, Any]) -> None:
+    """Raise `WorkloadError` where the host, which would refuse the run, has said that it allows less."""
+    agent = getattr(target.host, "agent", None)
+    limits = agent.policy if agent else {}
+    wanted = {
+        "max_runtime_s": ("runtime", sum(map(agreement.seconds_of, spec["jobs"]))),
+        "max_iodepth": ("iodepth", max(job["iodepth"] for job in spec["jobs"])),
+        "max_numjobs": ("numjobs", max(job["numjobs"] for job in spec["jobs"])),
+    }
+    for limit, (name, value) in wanted.items():
+        most = limits.get(limit)
+        if type(most) is int and value > most:
+            raise workload.WorkloadError(name, value, f"at most {most} on {target.host}, as its agent.conf says")
+
+
 def check_start(lab: Lab, target: Target, spec: Any, repetitions: int) -> dict[str, Any]:
     """Return the workload with every option filled in. Raises `WorkloadError` with field, found and expected."""
     complete = workload.checked(spec)
@@ -86,6 +103,7 @@ def check_start(lab: Lab, target: Target, spec: Any, repetitions: int) -> dict[s
     if target.host.is_in_maintenance:
         raise workload.WorkloadError("target", target.name, f"a host that is not in maintenance; {target.host} is")
     check_quota(target, complete)
+    check_host_limits(target, complete)
     return complete
 
 
@@ -108,6 +126,7 @@ def start_runs(
     priority: Priority = Priority.NORMAL,
     labels: Mapping[str, str] | None = None,
     note: str = "",
+    guards: Sequence[Mapping[str, Any]] = (),
     is_numbered_on: bool = False,
 ) -> list[Run]:
     """Queue `repetitions` runs of a workload and send the host's dispatch task when they are committed.
@@ -115,8 +134,11 @@ def start_runs(
     The target is read again, for the caller may have read it a while ago. Raises `WorkloadError` where the workload
     may not run there; nothing is queued then. With `is_numbered_on` the repetitions are numbered behind those that the
     lab has of this workload on this target, else from 1.
+
+    Args:
+        guards: What the host checks right before fio starts, as `host_guards.check_guards` returns it.
     """
-    current: Target | None = Target.objects.select_related("host__agent").filter(pk=target.pk).first()
+    current: Target | None = Target.objects.select_related("host__agent", "filesystem").filter(pk=target.pk).first()
     if current is None:
         raise workload.WorkloadError("target", target.name, "a target that is still there")
     complete = check_start(lab, current, spec, repetitions)
@@ -126,7 +148,7 @@ def start_runs(
     runs: list[Run] = Run.objects.bulk_create(
         Run(
             lab=lab, tool=complete["tool"], origin=Run.Origin.DISPATCHED, workload=stored, host=current.host,
-            target=current, repetition=repetition, created_by=who, **about,
+            target=current, repetition=repetition, created_by=who, guards=complete_guards(current, guards), **about,
         )
         for repetition in range(first, first + repetitions)
     )  # fmt: skip
@@ -156,7 +178,10 @@ def run_again(run: Run, who: str, *, repetitions: int = 1, **about: Any) -> list
     """
     if run.target is None or run.workload is None or not run.can_run_again:
         raise workload.WorkloadError("run", run.pk, "a run that an agent of this lab was asked for")
-    kept = {"labels": run.labels, "priority": Priority(run.priority)} | about
+    guards = [
+        guard for guard in run.guards if not guard.get("purpose")
+    ]  # what prepared a step of a plan is not repeated
+    kept = {"labels": run.labels, "priority": Priority(run.priority), "guards": guards} | about
     return start_runs(
         lab=run.lab, target=run.target, spec=run.workload.spec, repetitions=repetitions, who=who, is_numbered_on=True,
         **kept,

@@ -1,7 +1,7 @@
 """The list of runs, starting and cancelling them, and their raw artefacts. One run's own page is in the dashboard."""
 
 from django.contrib import messages
-from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.http import HttpResponse, HttpResponseBase, QueryDict, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_POST
@@ -13,10 +13,11 @@ from apps.labs.models import Role
 from apps.parsers.core.encodings import detect_encoding
 from apps.runs.artefacts import store
 from apps.runs.filters import RunPageFilterSet
-from apps.runs.forms import RunRequest, jobs_in_address
-from apps.runs.models import Run, RunArtefact
+from apps.runs.forms import SAVE, JobSpecs, RunRequest, jobs_in_address
+from apps.runs.models import Run, RunArtefact, SavedWorkload
 from apps.runs.services import cancel_run, describe_run, run_again
 from apps.runs.start.details import RunDescriptionForm
+from apps.runs.start.job_file import LONGEST_JOB_FILE
 from apps.runs.tables import NewestFirst
 from apps.runs.workload import WorkloadError
 
@@ -38,9 +39,10 @@ def runs(request: LabRequest) -> HttpResponse:
 
 @member_required(Role.ENGINEER)
 def new(request: LabRequest) -> HttpResponse:
-    """GET: an empty form. POST: `act` is start, add, remove-<n> or review; htmx asks for the fio equivalent only."""
+    """GET: an empty form. POST: `act` is start, add, remove-<n>, import or review; htmx asks for the job file only."""
     former, jobs = _former(request.GET.get("like", "")), jobs_in_address(request.GET.get("jobs", ""))
-    run_request = RunRequest(request.lab, request.POST or None, request.GET.getlist("target"), former, jobs)
+    jobs = jobs or _saved_jobs(request, request.GET.get("saved", ""))
+    run_request = RunRequest(request.lab, _with_job_file(request), request.GET.getlist("target"), former, jobs)
     if request.htmx and request.method == "POST":  # type: ignore[attr-defined]
         context = run_request.context()
         context["refused"] = context["refused"] and "target" in request.POST  # nobody has chosen one yet
@@ -51,8 +53,30 @@ def new(request: LabRequest) -> HttpResponse:
         and (started := run_request.start(str(request.user)))
     ):
         return _started(request, started)
+    if request.method == "POST" and run_request.act == SAVE and (saved := run_request.save(str(request.user))):
+        messages.success(request, f"The workload is saved as {saved}; nothing was started.")
     status = 422 if run_request.is_refused else 200
     return render(request, "runs/new.html", run_request.context(), status=status)
+
+
+def _with_job_file(request: LabRequest) -> QueryDict | None:
+    """Return the posted form, with the text of an uploaded job file in place of a pasted one."""
+    uploaded = request.FILES.get("job_upload")
+    if uploaded is None:
+        return request.POST or None
+    data = request.POST.copy()
+    data["job_text"] = _decode(uploaded.read(LONGEST_JOB_FILE + 1))
+    return data
+
+
+def _decode(data: bytes) -> str:
+    return data.decode(detect_encoding(data), "replace")
+
+
+def _saved_jobs(request: LabRequest, pk: str) -> JobSpecs | None:
+    """Return the jobs of a saved workload of the lab."""
+    saved = SavedWorkload.objects.filter(lab=request.lab, pk=whole_number(pk) or 0).select_related("workload").first()
+    return saved.jobs if saved else None
 
 
 def _former(pk: str) -> Run | None:
@@ -130,5 +154,5 @@ def artefact_text(request: LabRequest, pk: int, name: str) -> HttpResponse:
     part = get_object_or_404(RunArtefact.objects.select_related("artefact"), run_id=pk, name=name)
     cut = VIEWED if part.artefact.size > VIEWED else 0
     data = store.tail(part.artefact, VIEWED)
-    text = data.decode(detect_encoding(data), "replace")
+    text = _decode(data)
     return render(request, "runs/artefact.html", {"part": part, "text": text, "cut": cut})

@@ -5,23 +5,32 @@ against its own list and its host's policy and writes the job file itself; `job_
 Sizes are whole bytes; `read_sizes` makes them of what people type (`4k`, `100 MiB`).
 """
 
+import difflib
 import hashlib
 import math
 from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 import orjson
 from django.conf import settings
 
-from apps.core.quantities import SizeError, parse_size, spell_size
-from apps.runs.fio_options import BY_NAME, OPTIONS, PATTERNS, REQUIRED, SYNCS, ByteSize, FioOption, Written
+from apps.core.quantities import SizeError, parse_size
+from apps.parsers.fio.job_options import agreement
+from apps.parsers.fio.job_options.defaults import value_of
+from apps.parsers.fio.job_options.kinds import ByteSize, HexPattern, OneOf
+from apps.parsers.fio.job_options.option import REQUIRED, FioOption, Written
+from apps.parsers.fio.job_options.refusals import REFUSED
+from apps.parsers.fio.job_options.table import BY_FIO_NAME, BY_NAME, OPTIONS
+from apps.parsers.fio.job_options.usual import PATTERNS, SYNCS, USUAL
 from apps.runs.fio_options import GIB as GIB
 from apps.runs.fio_options import KIB as KIB
 from apps.runs.fio_options import MIB as MIB
 
 RW, SYNC = tuple(PATTERNS), tuple(SYNCS)
 MAX_JOBS = 16
+MAX_FILES = 100_000  # of a run
 MOST_NAMED = 4
 SAID = ("configuration", "rw", "caption")  # facts with an upload's own words for what it did, the first that has any
 
@@ -44,6 +53,26 @@ class UnknownOptionError(WorkloadError):
         self.args = (f"{where}: {message}" if where else message,)
 
 
+class RefusedOptionError(WorkloadError):
+    """An option of fio that a workload may not have, or that has another name here; `reason` says which."""
+
+    def __init__(self, where: str, name: str, value: object, reason: str) -> None:
+        super().__init__(f"{where}.{name}", value, f"nothing, because {reason}")
+        self.args = (f"{where}: found {name}={value!r}: a workload cannot have this option: {reason}",)
+
+
+def _refuse_option(where: str, name: str, value: object) -> WorkloadError:
+    """Return the error about an option that a workload does not have."""
+    if name in REFUSED:
+        return RefusedOptionError(where, name, value, REFUSED[name])
+    if name in BY_FIO_NAME:
+        return RefusedOptionError(where, name, value, f"it is {BY_FIO_NAME[name].name} in workloads")
+    near = difflib.get_close_matches(str(name)[:60], BY_NAME, 8, 0.7)
+    usual = [option.name for option in USUAL if option.name not in near]
+    rest = len(BY_NAME) - len(near) - len(usual)
+    return UnknownOptionError(where, name, value, [*near, *usual, f"{rest} more (docs/reference/workload-options.md)"])
+
+
 def check_option(field: str, option: FioOption, value: Any) -> Any:
     """Return the value. Raise a `WorkloadError` about `field` if the option does not take it."""
     if not option.kind.accepts(value):
@@ -57,23 +86,31 @@ def _job(number: int, given: Any) -> dict[str, Any]:
         raise WorkloadError(where, given, "an object of job options")
     for key in given:
         if key not in BY_NAME and key != "name":
-            raise UnknownOptionError(where, key, given[key], BY_NAME)
+            raise _refuse_option(where, key, given[key])
     job: dict[str, Any] = {"name": f"job{number}"}
     for option in OPTIONS:
         if option.default is REQUIRED and option.name not in given:
             raise WorkloadError(f"{where}.{option.name}", None, "a value; this option has no default")
-        job[option.name] = check_option(f"{where}.{option.name}", option, given.get(option.name, option.default))
-    return _consistent(where, job)
+        value = given.get(option.name, option.default)
+        if option.is_rare and (value is None or value == option.default):
+            continue  # so a workload says only what is unusual about it
+        job[option.name] = check_option(f"{where}.{option.name}", option, value)
+    for name, expected in agreement.disagreements(job):
+        raise WorkloadError(f"{where}.{name}", job.get(name), expected)
+    return job
 
 
-SIZES = tuple(option.name for option in OPTIONS if isinstance(option.kind, ByteSize))
+READ_FROM_TEXT = {
+    option.name: option for option in OPTIONS
+    if isinstance(option.kind, ByteSize) or (option.is_rare and not isinstance(option.kind, OneOf | HexPattern))
+}  # fmt: skip
 
 
 def read_sizes(spec: Any) -> Any:
-    """Return the workload with sizes that are texts, such as `4k` or `10 GiB`, as whole bytes; all else is as it was.
+    """Return the workload with sizes and lists that are texts, such as `4k` or `4k/60:64k/40`, as values.
 
     Raises:
-        WorkloadError: A text is no such size, or the option does not take a size that large or small.
+        WorkloadError: A text is no such size or list, or the option does not take it.
     """
     jobs = spec.get("jobs") if isinstance(spec, dict) else None
     if not isinstance(jobs, list):
@@ -82,34 +119,23 @@ def read_sizes(spec: Any) -> Any:
 
 
 def _read_sizes(where: str, job: Any) -> Any:
-    texts = [name for name in SIZES if isinstance(job, dict) and isinstance(job.get(name), str)]
-    return {**job, **{name: _read_size(f"{where}.{name}", name, job[name]) for name in texts}} if texts else job
+    texts = [name for name in READ_FROM_TEXT if isinstance(job, dict) and isinstance(job.get(name), str)]
+    return {**job, **{name: read_text(f"{where}.{name}", name, job[name]) for name in texts}} if texts else job
 
 
-def _read_size(field: str, name: str, text: str) -> Any:
-    shown = text[:80]
+def read_text(field: str, name: str, text: str) -> Any:
+    """Return the value of an option that somebody typed. Raises a `WorkloadError` about `field`."""
+    option, shown = READ_FROM_TEXT[name], text[:80]
     try:
-        return check_option(field, BY_NAME[name], parse_size(text))
+        if isinstance(option.kind, ByteSize):
+            return check_option(field, option, parse_size(text))
+        return option.kind.read(text)
     except SizeError as error:
         raise WorkloadError(field, shown, error.expected) from None
     except WorkloadError as error:
         raise WorkloadError(field, shown, error.expected) from None
-
-
-def _consistent(where: str, job: dict[str, Any]) -> dict[str, Any]:
-    if job["time_based"] and job["runtime"] is None:
-        raise WorkloadError(f"{where}.time_based", True, "a runtime, when the run is based on time")
-    if job["block_size"] > job["file_size"]:
-        raise WorkloadError(f"{where}.block_size", job["block_size"], f"at most the file size, {job['file_size']}")
-    if job["iodepth"] > 1 and job["ioengine"] in ("psync", "sync", "pvsync", "pvsync2", "mmap"):
-        raise WorkloadError(f"{where}.iodepth", job["iodepth"], f"1: {job['ioengine']} has one I/O under way at a time")
-    if job["direct"] and job["ioengine"] == "mmap":
-        raise WorkloadError(f"{where}.direct", True, "false: mmap goes through the page cache")
-    if job["fsync_every"] and job["sync"] not in ("fsync", "fdatasync"):
-        raise WorkloadError(f"{where}.fsync_every", job["fsync_every"], "0, unless sync is fsync or fdatasync")
-    if job["rwmixread"] is not None and job["rw"] not in ("rw", "randrw"):
-        raise WorkloadError(f"{where}.rwmixread", job["rwmixread"], "no mix, unless rw is rw or randrw")
-    return job
+    except ValueError as error:
+        raise WorkloadError(field, shown, str(error)) from None
 
 
 def checked(spec: Any) -> dict[str, Any]:
@@ -128,7 +154,18 @@ def checked(spec: Any) -> dict[str, Any]:
     jobs = spec.get("jobs")
     if not isinstance(jobs, list) or not 1 <= len(jobs) <= MAX_JOBS:
         raise WorkloadError("jobs", jobs, f"a list of 1 to {MAX_JOBS} jobs")
-    return {"tool": "fio", "jobs": [_job(number, job) for number, job in enumerate(jobs)]}
+    complete = [_job(number, job) for number, job in enumerate(jobs)]
+    _check_together(complete)
+    return {"tool": "fio", "jobs": complete}
+
+
+def _check_together(jobs: list[dict[str, Any]]) -> None:
+    files = sum(map(agreement.files_count, jobs))
+    if files > MAX_FILES:
+        raise WorkloadError("jobs[0].nrfiles", f"{files} files in all", f"at most {MAX_FILES} in all")
+    steady = {value_of(job, "steadystate_check_interval") for job in jobs}
+    if len(steady) > 1:
+        raise WorkloadError("jobs[0].steadystate_check_interval", sorted(steady), "the same for all jobs")
 
 
 def digest(spec: dict[str, Any]) -> str:
@@ -141,7 +178,7 @@ def planned_seconds(spec: dict[str, Any]) -> int | None:
     for job in spec["jobs"]:
         if job["runtime"] is None:
             return None
-        total += job["runtime"] + job["ramp_time"]
+        total += agreement.seconds_of(job)
     return total
 
 
@@ -151,16 +188,92 @@ LIMIT_FACTOR = 3
 
 
 def expected_seconds(spec: dict[str, Any]) -> int:
-    """Return how long fio may take on a slow disk: the jobs' runtimes, or one pass over their files."""
+    """Return how long fio may take on a slow disk: the jobs' runtimes, or the passes over their files."""
     total = 0.0
     for job in spec["jobs"]:
         size = job["file_size"] * job["numjobs"]
-        one_pass = size / SLOW_BYTES
-        if job["rw"].startswith("rand") or job["sync"] != "none":
-            one_pass += size / job["block_size"] / SLOW_ACCESSES
         last = size / SLOW_BYTES if job["end_fsync"] else 0.0
-        total += job["ramp_time"] + last + (one_pass if job["runtime"] is None else job["runtime"])
+        work = _seconds_of_work(job) if job["runtime"] is None else job["runtime"]
+        total += job["ramp_time"] + value_of(job, "startdelay") + last + work
     return math.ceil(total)
+
+
+# What a guess about a run that was never made assumes where nothing better is known: a hard disk of today.
+GUESSED_BYTES, GUESSED_ACCESSES = 150_000_000, 200  # in a second: in a row, and at random
+AROUND_RUN_S = 5.0  # from the offer to fio's start, and from its end until the result is read in
+
+
+@dataclass(frozen=True)
+class Speeds:
+    """What a guess assumes of a target, in bytes/s and accesses/s."""
+
+    read: float = GUESSED_BYTES
+    write: float = GUESSED_BYTES
+    accesses: float = GUESSED_ACCESSES
+
+
+USUAL_SPEEDS = Speeds()
+
+
+def fill_bytes(spec: dict[str, Any]) -> int:
+    """Return how many bytes the host writes into test files before fio starts: those of all jobs that read."""
+    return sum(
+        job["file_size"] * job["numjobs"] for job in spec["jobs"] if job["ioengine"] != "null" and not _only_writes(job)
+    )
+
+
+def _bytes_of_work(job: dict[str, Any]) -> int:
+    """Return how many bytes all clones of a job read or write until they end without a runtime."""
+    amount = value_of(job, "io_size") or job["file_size"]
+    return int(amount * job["numjobs"] * value_of(job, "loops"))
+
+
+def _only_writes(job: dict[str, Any]) -> bool:
+    return job["rw"] in ("write", "randwrite")
+
+
+def guess_seconds(spec: dict[str, Any], speeds: Speeds = USUAL_SPEEDS) -> float:
+    """Return about how long a run takes that was never made: test files filled, fio's time, and what is around it.
+
+    A job with a runtime takes that long, or one pass where it may end earlier.
+    """
+    total = AROUND_RUN_S + fill_bytes(spec) / speeds.write
+    for job in spec["jobs"]:
+        size = _bytes_of_work(job)
+        one_pass = size / (speeds.write if _only_writes(job) else speeds.read)
+        if job["rw"].startswith("rand") or job["sync"] in ("dsync", "sync"):
+            one_pass = max(one_pass, size / min(agreement.block_sizes(job)) / speeds.accesses)
+        runtime = job["runtime"]
+        last = one_pass if runtime is None else runtime if job["time_based"] else min(runtime, one_pass)
+        total += job["ramp_time"] + last
+    return total
+
+
+def guess_written(spec: dict[str, Any], speeds: Speeds = USUAL_SPEEDS) -> float:
+    """Return about how many bytes a run that was never made writes at most, its test files included."""
+    total = float(fill_bytes(spec))
+    for job in spec["jobs"]:
+        if job["ioengine"] == "null" or job["rw"] in ("read", "randread"):
+            continue
+        one_pass = _bytes_of_work(job)
+        share = 1.0 if _only_writes(job) else (100 - (50 if job["rwmixread"] is None else job["rwmixread"])) / 100
+        seconds = (job["runtime"] or 0) + job["ramp_time"]
+        total += share * (seconds * speeds.write if job["time_based"] else one_pass)
+    return total
+
+
+def _seconds_of_work(job: dict[str, Any]) -> float:
+    """Return how long a job without a runtime may take on a slow disk, at its own rate and with its own pauses."""
+    amount = value_of(job, "io_size") or job["file_size"]
+    accesses = amount / min(agreement.block_sizes(job))
+    seconds = amount * job["numjobs"] / SLOW_BYTES
+    if job["rw"].startswith("rand") or job["sync"] != "none":
+        seconds += accesses * job["numjobs"] / SLOW_ACCESSES
+    limits = ((amount, job.get("rate", [])), (accesses, job.get("rate_iops", [])))
+    slowest = [work / rate for work, rates in limits for rate in rates if rate]
+    pauses = accesses / value_of(job, "thinktime_blocks") * value_of(job, "thinktime") / 1e6
+    passes = value_of(job, "loops") * (2 if agreement.is_set(job, "verify") else 1)
+    return float((max([seconds, *slowest]) + pauses) * passes)
 
 
 def limit_seconds(spec: dict[str, Any]) -> int:
@@ -170,7 +283,7 @@ def limit_seconds(spec: dict[str, Any]) -> int:
 
 def files_bytes(spec: dict[str, Any]) -> int:
     """Return the size in bytes of the files of all jobs, which exist at the same time."""
-    return sum(job["file_size"] * job["numjobs"] for job in spec["jobs"] if job["ioengine"] != "null")
+    return sum(map(agreement.files_bytes, spec["jobs"]))
 
 
 def status_interval(spec: dict[str, Any]) -> int:
@@ -190,7 +303,12 @@ def _sync_lines(job: dict[str, Any]) -> list[str]:
 
 
 def _job_lines(job: dict[str, Any]) -> list[str]:
-    lines = {written: [_line(option, job) for option in OPTIONS if option.written is written] for written in Written}
+    own = (Written.WITH_SYNC, Written.WITH_BLOCK_SIZE, Written.WITH_PATTERN)
+    lines = {
+        written: [_line(option, job) for option in OPTIONS if option.written is written]
+        for written in Written
+        if written not in own
+    }
     flat = [
         *lines[Written.ALWAYS],
         *lines[Written.IF_CHANGED],
@@ -201,14 +319,20 @@ def _job_lines(job: dict[str, Any]) -> list[str]:
     return [f"[{job['name']}]", *filter(None, flat)]
 
 
+# What stands in the line of another option, and the sign before it.
+BEHIND = {"block_size": ("write_block_size", ","), "rw": ("rw_step", ":")}
+
+
 def _line(option: FioOption, job: dict[str, Any]) -> str:
     """Return the option's line in a job file, or an empty text where it has none."""
-    value = job[option.name]
+    value = job.get(option.name, option.default)
     if option.written is Written.IF_CHANGED and value == option.default:
         return ""
     if option.written in (Written.IF_TRUE, Written.LAST):
         return "" if not value else option.key if option.written is Written.LAST else f"{option.key}=1"
-    return f"{option.key}={spell_size(value) if isinstance(option.kind, ByteSize) else int(value) if value is True or value is False else value}"
+    name, sign = BEHIND.get(option.name, ("", ""))
+    more = sign + BY_NAME[name].kind.spell(job[name]) if name in job else ""
+    return f"{option.key}={option.kind.spell(value)}{more}"
 
 
 def job_file(spec: dict[str, Any]) -> str:

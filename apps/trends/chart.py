@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from apps.comparison.charts.chart import Axis, Chart, ChartKind, ChartPoint, ChartSeries, ReferenceLine
-from apps.comparison.charts.description import WHAT
+from apps.comparison.charts.kinds import KINDS
 from apps.core import units
 from apps.core.unit_base import base
 from apps.core.units import human, unit_for
@@ -25,7 +25,7 @@ def chart_of_trend(trend: Trend, metric: Metric, title: str, base: int = 1000) -
     unit = unit_for([point.value for point in trend.points], metric.unit, base)
     y = Axis(f"{metric.label} ({unit.label})" if unit.label else metric.label, unit=unit, base_unit=metric.unit)
     series = (ChartSeries(RUNS, tuple(_runs(trend))), ChartSeries(LEVELS, tuple(_levels(trend)), tone=1))
-    description = f"{WHAT[ChartKind.TREND]}: {title}. {_describe(trend, metric, base)}"
+    description = f"{KINDS[ChartKind.TREND].title}: {title}. {_describe(trend, metric, base)}"
     caption = "Marks: runs; line: the median of each level." + (" Hollow: outliers." if trend.outliers else "")
     return Chart(ChartKind.TREND, title, Axis("", "time"), y, series, description, caption, tuple(_across(trend)))
 

@@ -14,6 +14,7 @@ from apps.comparison.queries.choices import choices
 from apps.comparison.question import Question, QuestionError, parse
 from apps.comparison.saved_comparisons.question import resolve_all
 from apps.comparison.saved_comparisons.references import LostReferenceError
+from apps.core.forms import describe_errors
 from apps.core.unit_base import base
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
@@ -190,8 +191,7 @@ def add_mark(request: LabRequest, pk: int) -> HttpResponse:
     watch = get_object_or_404(Watch, pk=pk, lab=request.lab)
     form = MarkForm(request.lab.pk, request.POST)
     if not form.is_valid():
-        message = "; ".join(f"{name}: {' '.join(map(str, errors))}" for name, errors in form.errors.items())
-        messages.error(request, f"Not marked: {message}")
+        messages.error(request, f"Not marked: {describe_errors(form)}")
         return redirect(watch)
     data = form.cleaned_data
     try:
@@ -242,7 +242,8 @@ def look(request: LabRequest, pk: int) -> HttpResponse:
 def test(request: LabRequest, pk: int) -> HttpResponse:
     watch = get_object_or_404(Watch, pk=pk, lab=request.lab)
     deliveries = []
-    for destination in Destination.objects.filter(recipients__watch=watch, is_active=True):
+    active = Destination.objects.filter(recipients__watch=watch, is_active=True)
+    for destination in active:
         try:
             deliveries.append(send_test_of(watch, destination, str(request.user)))
         except TooManyMessagesError as error:
@@ -252,6 +253,8 @@ def test(request: LabRequest, pk: int) -> HttpResponse:
         messages.success(request, f"A test is on its way to {names}. The result appears below.")
     elif not watch.recipients.exists():
         messages.error(request, "There are no recipients yet: choose notification channels under “Change”.")
+    elif not active:
+        messages.error(request, "Nothing was sent: all recipients of this watch are switched off.")
     return redirect(watch)
 
 

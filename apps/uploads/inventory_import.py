@@ -59,7 +59,7 @@ def put(output: FoundInventory, host: Host) -> str | None:
     try:
         printed, argv = _readable(output)
         printed = _with_earlier(output, host, printed)
-        receive(host, [{"tool": output.tool, "argv": argv, "exit_status": 0, "stdout": printed, "stderr": ""}])
+        receive(host, [{"tool": output.tool, "argv": argv, "exit_status": None, "stdout": printed, "stderr": ""}])
     except NothingReadError as error:
         return f"; nothing of it goes into the inventory: {error}"
     except (UnreadableError, RefusedOutputsError, ArtefactStoreError) as error:

@@ -34,7 +34,8 @@ PAGES = {
     "compare_read": "Comparison, reading",
 }
 DESCRIPTION = """Set everything up and start Spindle: web, worker, dispatcher, beat and this machine's agent.
-Safe to run again: it goes on where it was and keeps the data. Ctrl-C stops it."""
+Safe to run again: it goes on where it was and keeps the data. Ctrl-C stops it.
+Started in the background by a script (bin/up &) it ignores SIGINT, as the shell asks; kill PID (SIGTERM) stops it."""
 EPILOG = """environment:
   DATABASE_URL   an external PostgreSQL >= 15 in place of the embedded one, e.g. postgresql://user:password@host/spindle
   REDIS_URL      an external Redis >= 7 or Valkey in place of the embedded one, e.g. redis://host:6379/0
@@ -131,6 +132,13 @@ def heed_signals() -> None:
     for number in STOPPING:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, stop_once)
+
+
+def how_to_stop() -> str:
+    """Return what stops this program: a shell without a terminal starts it in the background with SIGINT ignored."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        return f"kill {os.getpid()} stops it; Ctrl-C and SIGINT are ignored, as the shell that started it asks."
+    return "Ctrl-C stops it."
 
 
 def stop_once(number: int, _frame: FrameType | None) -> None:
@@ -299,7 +307,7 @@ class Up:
         elif self.options.host in LOOPBACK:
             lines.append("Only this machine reaches it; for other hosts and people of the lab: bin/up --host 0.0.0.0")
         lines.append(self.sign_in.line())
-        lines.append(f"Data and logs are in {shown(self.data.path)}. Ctrl-C stops it.")
+        lines.append(f"Data and logs are in {shown(self.data.path)}. {how_to_stop()}")
         return "\n".join(lines)
 
     def stop(self) -> None:

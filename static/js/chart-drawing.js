@@ -2,12 +2,11 @@
    colours, light and dark. What a point says stands in chart-words.js, the marks in chart-marks.js. */
 
 import { keys } from "./chart-keys.js";
-import { barSets, boxSets, curveSets, lineSets, notes, stepSets, tileSet, tileTexts } from "./chart-marks.js";
+import { FOOTED, KINDS, feet, notes, shape, tileTexts } from "./chart-marks.js";
 import { sentence } from "./chart-words.js";
 import { significant, tick } from "./quantities.js";
 
-const TYPES = { line: "lineWithErrorBars", bar: "barWithErrorBars", paired: "barWithErrorBars", box: "boxplot", heat: "matrix", matrix: "matrix", histogram: "line", curve: "line" };
-const SETS = { line: lineSets, bar: barSets, paired: barSets, box: boxSets, heat: tileSet, matrix: tileSet, histogram: stepSets, curve: curveSets };
+const MARKED = ["line", "curve", "bar", "paired", "box"]; // kinds whose series have a mark each, besides their colour
 const drawnOn = new Map(); // canvas → [data, who hears of zooming], to draw again when the theme changes
 
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -37,13 +36,39 @@ function scale(axis, { isUp = false, isTiled = false } = {}) {
   return { ...shared, type, beginAtZero: isUp && axis.scale !== "log", grace: isUp ? "14%" : undefined, grid, ticks: ticks(axis, ink) };
 }
 
-/* A true axis leaves some room at both ends, so that no mark is cut. */
+/* A true axis has its ends from the server, and ticks where something was measured, as far as their labels have room.
+   What has no number stands at the edge, apart from all numbers. */
 function ends(data) {
-  if (data.kind !== "line" || data.x.scale === "even") return {};
-  const all = data.series.flatMap((series) => series.points.filter(Boolean).map((point) => point.x));
-  const [least, most] = [Math.min(...all), Math.max(...all)];
-  const room = data.x.scale === "log" ? (most / least) ** 0.03 : (most - least) * 0.03;
-  return data.x.scale === "log" ? { min: least / room, max: most * room } : { min: least - room, max: most + room };
+  const { places, apart, low, high, labels } = data.x;
+  if (!places) return {};
+  const isLog = data.x.scale === "log";
+  const { ticks: plain } = scale(data.x);
+  const names = new Map(places.map((value, at) => [value, labels[at]]));
+  const most = Math.max(...places.filter((value) => value !== apart));
+  const text = (axis, value) => (isLog || value === apart ? names.get(value) : undefined) ?? plain.callback.call(axis, value);
+  const afterBuildTicks = (axis) => {
+    const numbers = isLog ? places.filter((value) => value !== apart) : axis.ticks.map(({ value }) => value);
+    const known = numbers.filter((value) => value >= axis.min && value <= Math.min(axis.max, most));
+    const last = apart !== null && apart <= axis.max ? [apart] : [];
+    if (known.length + last.length > 1 || !isLog) axis.ticks = withRoom([...known, ...last], axis, (value) => text(axis, value)); // else a part between two places is looked at
+  };
+  return { min: low, max: high, afterBuildTicks, ticks: { ...plain, autoSkip: false, callback(value) { return text(this, value); } } };
+}
+
+/* Ticks whose labels do not overlap: the last, the first, and of the others those with room, from the left. */
+function withRoom(values, axis, text) {
+  const share = axis.type === "logarithmic" ? (value) => Math.log(value / axis.min) / Math.log(axis.max / axis.min) : (value) => (value - axis.min) / (axis.max - axis.min);
+  const half = (value) => text(value).length * 3.4 + 5;
+  const shown = [];
+  for (const value of [...values.slice(-1), ...values.slice(0, -1)]) {
+    if (shown.every((other) => Math.abs(share(value) - share(other)) * axis.width > half(value) + half(other))) shown.push(value);
+  }
+  return shown.sort((a, b) => a - b).map((value) => ({ value }));
+}
+
+/* Below bars and boxes stand the marks of their series. */
+function footroom(data) {
+  return FOOTED.includes(data.kind) ? { ticks: { ...scale(data.x).ticks, padding: 12 } } : {};
 }
 
 const LABEL = 16; // px, the height of a line's label
@@ -81,18 +106,20 @@ function references(data) {
     found[`line${index}`] = { type: "line", ...at, display: ({ chart }) => isInSight(chart, one), borderColor: colour, borderWidth: 1.5, borderDash: [6, 3], drawTime: "beforeDatasetsDraw", label };
   });
   data.regions.forEach((one, index) => {
-    found[`region${index}`] = { type: "box", xMin: one.low ?? undefined, xMax: one.high ?? undefined, backgroundColor: `${css("--warn")}14`, borderWidth: 0, drawTime: "beforeDatasetsDraw" };
+    const colour = one.what === "apart" ? `${css("--line-strong")}24` : `${css("--warn")}14`;
+    found[`region${index}`] = { type: "box", xMin: one.low ?? undefined, xMax: one.high ?? undefined, backgroundColor: colour, borderWidth: 0, drawTime: "beforeDatasetsDraw" };
   });
   return found;
 }
 
 function legend(data) {
   const isBaseline = (index) => data.series[index]?.baseline;
-  const labels = { color: css("--ink"), usePointStyle: data.kind === "line", boxHeight: 7, boxWidth: 18 };
+  const isMarked = MARKED.includes(data.kind);
+  const labels = { color: css("--ink"), usePointStyle: isMarked, boxHeight: 7, boxWidth: 18 };
   labels.generateLabels = (chart) => {
     const named = window.Chart.defaults.plugins.legend.labels.generateLabels(chart);
     // Chart.js takes colour and pattern of the first mark, which may be hollow
-    const shown = named.slice(0, data.named).map((item) => ({ ...item, text: item.text + (isBaseline(item.datasetIndex) ? " (baseline)" : ""), fillStyle: tone(item.datasetIndex), fontColor: css("--ink") }));
+    const shown = named.slice(0, data.named).map((item) => ({ ...item, text: item.text + (isBaseline(item.datasetIndex) ? " (baseline)" : ""), fillStyle: tone(item.datasetIndex), strokeStyle: tone(item.datasetIndex), fontColor: css("--ink"), ...(isMarked && { pointStyle: shape(item.datasetIndex)[0], rotation: shape(item.datasetIndex)[1], lineWidth: 2 }) }));
     return data.unnamed ? [...shown, { text: data.unnamed, fillStyle: "transparent", lineWidth: 0, fontColor: css("--ink-2") }] : shown;
   };
   const onClick = (event, item, its) => item.datasetIndex !== undefined && window.Chart.defaults.plugins.legend.onClick(event, item, its);
@@ -109,7 +136,7 @@ function options(data, zoomed) {
     maintainAspectRatio: false,
     layout: { padding: { top: headroom(data) } },
     interaction: { mode: "nearest", intersect: false, axis: isOfRun ? "x" : "xy" },
-    scales: { x: { ...scale(data.x, { isTiled }), ...ends(data) }, y: { ...y, reverse: data.kind === "heat" } },
+    scales: { x: { ...scale(data.x, { isTiled }), ...ends(data), ...footroom(data) }, y: { ...y, reverse: data.kind === "heat" } },
     plugins: {
       legend: legend(data),
       annotation: { clip: false, annotations: references(data) },
@@ -130,10 +157,10 @@ export function draw(canvas, data, zoomed = () => {}) {
   window.Chart.getChart(canvas)?.destroy();
   const look = { surface: css("--surface"), ink: css("--ink"), quiet: css("--ink-2"), strong: css("--line-strong"), tone };
   const chart = new window.Chart(canvas, {
-    type: TYPES[data.kind],
-    data: { labels: data.x.labels, datasets: SETS[data.kind](data, look) },
+    type: KINDS[data.kind].type,
+    data: { labels: data.x.labels, datasets: KINDS[data.kind].sets(data, look) },
     options: options(data, zoomed),
-    plugins: [notes(data, look), tileTexts(data, look)],
+    plugins: [notes(data, look), feet(data, look), tileTexts(data, look)],
   });
   drawnOn.set(canvas, [data, zoomed]);
   keys(chart, data, sentence);

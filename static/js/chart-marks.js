@@ -1,13 +1,15 @@
 /* The marks of each kind of chart. Numbers come as they are drawn; here is only how they look. */
 
-const DASHES = [[], [6, 3], [2, 3], [8, 3, 2, 3]];
+const DASHES = [[], [7, 3], [8, 3, 2, 3], [3, 2]];
 // all can be hollow; a triangle turned is another shape
 const SHAPES = [["circle", 0], ["rect", 0], ["triangle", 0], ["rectRot", 0], ["triangle", 90], ["rectRounded", 0], ["triangle", 270], ["triangle", 180]];
 const ENOUGH_FOR_BOX = 5; // with fewer values quartiles say little, and the values themselves are drawn
 
 const veil = (colour, share) => `${colour}${Math.round(share * 255).toString(16).padStart(2, "0")}`;
-const shape = (index) => SHAPES[index % SHAPES.length];
-const dash = (index) => DASHES[Math.floor(index / 8) % DASHES.length];
+/* The second eight begin at the next mark and dash, so that no colour comes twice with the same: as mark_of in
+   apps/comparison/charts/picture_marks.py. */
+export const shape = (index) => SHAPES[(index + Math.floor(index / 8)) % SHAPES.length];
+export const dash = (index) => DASHES[(index + Math.floor(index / 8)) % DASHES.length];
 
 /* No line of full strength leads to what is not one measured figure. */
 const isVague = (point) => point.range || point.bound || point.approximate;
@@ -17,7 +19,7 @@ const isVague = (point) => point.range || point.bound || point.approximate;
 function points(data, series) {
   const isLog = data.y.scale === "log";
   return series.points.map((point, at) => {
-    const found = { x: data.x.labels[at], y: NaN, ...point };
+    const found = { x: data.x.places?.[at] ?? data.x.labels[at], y: NaN, ...point };
     if (isLog && found.yMin <= 0) found.yMin = found.y / 1000;
     return found;
   });
@@ -25,7 +27,7 @@ function points(data, series) {
 
 const errorBars = (colour) => ({ errorBarColor: colour, errorBarWhiskerColor: colour, errorBarLineWidth: 1.5 });
 
-export function lineSets(data, look) {
+function lineSets(data, look) {
   return data.series.map((series, index) => {
     const colour = look.tone(index);
     const data_ = points(data, series);
@@ -39,11 +41,15 @@ export function lineSets(data, look) {
       pointBorderColor: colour,
       // two bounds have no middle to mark
       pointStyle: data_.map((point) => (point.range ? false : point.bound ? "triangle" : shape(index)[0])),
-      pointRotation: data_.map((point) => (point.bound ? (point.bound === "high" ? 180 : 0) : shape(index)[1])),
-      pointRadius: data_.map((point) => (point.bound ? 7 : 4.5)),
-      segment: { borderDash: ({ p0DataIndex: from, p1DataIndex: to }) => (isVague(data_[from]) || isVague(data_[to]) ? [2, 5] : undefined) },
+      // a point with error bars reads these names, and none that begins with `point`
+      rotation: data_.map((point) => (point.bound ? (point.bound === "high" ? 180 : 0) : shape(index)[1])),
+      radius: data_.map((point) => (point.bound ? 7 : 4.5)),
+      segment: {
+        borderDash: ({ p0DataIndex: from, p1DataIndex: to }) => (isVague(data_[from]) || isVague(data_[to]) ? [2, 5] : undefined),
+        borderColor: ({ p1DataIndex: to }) => (data_[to].apart ? "transparent" : undefined), // no line leads to what has no place
+      },
       spanGaps: true,
-      pointHoverRadius: 6,
+      hoverRadius: 6,
       borderWidth: series.baseline ? 3 : 2,
       borderDash: dash(index),
       ...errorBars(colour),
@@ -52,7 +58,7 @@ export function lineSets(data, look) {
 }
 
 /* A measured bar is full; one that may show memory is hollow, a bound is hatched, two bounds have no bar at all. */
-export function barSets(data, look) {
+function barSets(data, look) {
   return data.series.map((series, index) => {
     const colour = look.tone(index);
     const data_ = points(data, series);
@@ -75,7 +81,7 @@ function hatch(colour) {
   return pen.createPattern(tile, "repeat");
 }
 
-export function boxSets(data, look) {
+function boxSets(data, look) {
   return data.series.map((series, index) => {
     const colour = look.tone(index);
     const few = series.points.map((point) => !point?.box || point.values.length < ENOUGH_FOR_BOX);
@@ -108,7 +114,7 @@ function boxOf(point, isFew) {
   return { min: Math.min(low, ...beyond), whiskerMin: low, q1, median, q3, max: Math.max(high, ...beyond), whiskerMax: high, mean, outliers: isFew ? point.values : beyond, items: [] };
 }
 
-export function tileSet(data, look) {
+function tileSet(data, look) {
   const slot = (axis, size) => ({ chart }) => (chart.chartArea ? Math.max(chart.chartArea[size] / (chart.scales[axis].max - chart.scales[axis].min + 1) - 3, 1) : 1);
   return [{
     label: data.title,
@@ -124,19 +130,31 @@ export function tileSet(data, look) {
   }];
 }
 
-export function stepSets(data, look) {
+function stepSets(data, look) {
   return data.series.map((series, index) => {
     const colour = look.tone(index);
     return { label: series.label, data: series.points, stepped: "middle", fill: "origin", borderColor: colour, backgroundColor: veil(colour, 0.4), borderWidth: 1.5, borderDash: dash(index), pointRadius: 0, pointHoverRadius: 4, pointHitRadius: 8 };
   });
 }
 
-export function curveSets(data, look) {
+function curveSets(data, look) {
   return data.series.map((series, index) => {
     const colour = look.tone(index);
     return { label: series.label, data: series.points, borderColor: colour, backgroundColor: colour, borderWidth: 2, borderDash: dash(index), pointRadius: 2.5, pointStyle: shape(index)[0], pointRotation: shape(index)[1], pointHoverRadius: 5, pointHitRadius: 8 };
   });
 }
+
+/* The chart of Chart.js and the marks of each kind, by the names of `ChartKind` in apps/comparison/charts/chart.py. */
+export const KINDS = {
+  line: { type: "lineWithErrorBars", sets: lineSets },
+  bar: { type: "barWithErrorBars", sets: barSets },
+  paired: { type: "barWithErrorBars", sets: barSets },
+  box: { type: "boxplot", sets: boxSets },
+  heat: { type: "matrix", sets: tileSet },
+  matrix: { type: "matrix", sets: tileSet },
+  histogram: { type: "line", sets: stepSets },
+  curve: { type: "line", sets: curveSets },
+};
 
 /* The ratio above a pair of bars. */
 export function notes(data, look) {
@@ -146,13 +164,44 @@ export function notes(data, look) {
       if (data.kind !== "paired") return;
       data.x.labels.forEach((_, at) => {
         const pair = data.series.map((series) => series.points[at]).filter(Boolean);
-        const note = pair.find((point) => point.note)?.note;
-        if (!note) return;
+        const noted = pair.find((point) => point.note);
+        if (!noted) return;
+        const note = noted.warning ? `${noted.note}*` : noted.note;
         const top = Math.max(...pair.map((point) => point.yMax ?? point.y));
         write(chart.ctx, note, chart.scales.x.getPixelForValue(at), chart.scales.y.getPixelForValue(top) - 8, look.ink);
       });
     },
   };
+}
+
+export const FOOTED = ["bar", "paired", "box"];
+const FOOT = 5; // px, half of a mark
+const NARROWEST = 7; // px: a mark on a narrower bar would cover its neighbours
+
+/* The mark of each series below its bars or boxes, so that they are told apart without colours: below the axis, because
+   inside the frame it would be taken for a value. */
+export function feet(data, look) {
+  return {
+    id: "feet",
+    afterDatasetsDraw(chart) {
+      if (!FOOTED.includes(data.kind)) return;
+      data.series.forEach((series, index) => {
+        if (!chart.isDatasetVisible(index)) return;
+        const { data: bars } = chart.getDatasetMeta(index);
+        series.points.forEach((point, at) => {
+          const { x, width } = bars[at].getProps(["x", "width"], true);
+          if (point && width >= NARROWEST && x > chart.chartArea.left && x < chart.chartArea.right) mark(chart.ctx, shape(index), x, chart.chartArea.bottom + FOOT + 4, look.tone(index), look.surface);
+        });
+      });
+    },
+  };
+}
+
+function mark(pen, [style, rotation], x, y, colour, face) {
+  pen.save();
+  Object.assign(pen, { fillStyle: face, strokeStyle: colour, lineWidth: 1.5 });
+  window.Chart.helpers.drawPoint(pen, { pointStyle: style, rotation, radius: FOOT - 0.5, borderWidth: 1.5 }, x, y);
+  pen.restore();
 }
 
 function write(pen, text, x, y, colour, font = "12px sans-serif") {

@@ -24,7 +24,7 @@ function pointSays(data, point) {
   if (point.range) return `between ${significant(yMin)} and ${shown(data, yMax)}`;
   const count = data.kind === "histogram" ? `${n.toLocaleString("en").replaceAll(",", "\u202f")} completions` : data.kind === "curve" ? "" : `n = ${n}`;
   const interval = yMin === undefined ? "" : ` (${significant(yMin)} to ${significant(yMax)})`;
-  const parts = [`${point.approximate ? "about " : ""}${shown(data, y)}${interval}`, count, box(point), odd(point), point.note ? `${point.note} the baseline` : "", point.hollow ? "may be memory, not disk" : ""];
+  const parts = [`${point.approximate ? "about " : ""}${shown(data, y)}${interval}`, count, box(point), odd(point), point.note ? `${point.note} the baseline${point.warning ? `, not like for like: ${point.warning}` : ""}` : "", point.hollow ? "may be memory, not disk" : ""];
   return parts.filter(Boolean).join(", ");
 }
 

@@ -1,6 +1,7 @@
 /* Chart.js in the site's colours, light and dark; every chart here has its table on the page. */
 
 import { keys } from "./chart-keys.js";
+import { dash } from "./chart-marks.js";
 import { human, significant, tick } from "./quantities.js";
 
 const made = new Set();
@@ -27,6 +28,7 @@ function paint(chart) {
   for (const set of chart.data.datasets) {
     const own = colour(set.tone);
     set.borderColor = set.shade ? "transparent" : own;
+    set.borderDash = set.shade ? [] : dash(set.tone); // not by colour alone
     set.backgroundColor = set.shade ? veil(own, 0.16) : set.filled ? veil(own, 0.55) : own;
   }
 }

@@ -1,6 +1,7 @@
 /* Draws the comparison's chart from the data beside it, and what one can do with it: zoom, surface. */
 
 import { draw } from "./chart-drawing.js";
+import { setUpFacets } from "./facets.js";
 import { Surface } from "./surface.js";
 
 let chart = null;
@@ -59,14 +60,52 @@ function asTheServerSays() {
   for (const option of document.querySelectorAll("#results option")) option.selected = option.defaultSelected;
 }
 
+/* No more series can be picked than a chart draws: the others wait until one is taken out. */
+function limitDrawn() {
+  const list = document.querySelector("[data-most-drawn]");
+  if (!list) return;
+  const boxes = [...list.querySelectorAll("input[name=draw]")];
+  const isFull = boxes.filter((box) => box.checked).length >= Number(list.dataset.mostDrawn);
+  for (const box of boxes) box.disabled = isFull && !box.checked;
+}
+
+let open = []; // ids of what was unfolded before the answer came: the server sends it folded
+
+function keepOpen() {
+  for (const id of open) {
+    const found = document.getElementById(id);
+    if (found) found.open = true;
+  }
+}
+
+document.addEventListener("htmx:before:swap", () => {
+  open = [...document.querySelectorAll("#series-list[open]")].map((one) => one.id);
+});
+
+let moved = ""; // the id of the link that moved a series
+
+/* A series takes the focus along when it is moved; at an end the link that moves it back has it. */
+function keepFocus() {
+  if (!moved) return;
+  const [, key] = moved.split("-");
+  const link = document.getElementById(moved) ?? document.querySelector(`#series-${key} .moves a:last-child`);
+  moved = "";
+  link?.focus();
+}
+
 function swapped(event) {
+  setUpFacets();
   // the choices of the filters come by themselves and fresh: nothing to set back, nothing to draw
   if (event.target.id === "facets") return;
   asTheServerSays();
+  keepOpen();
+  limitDrawn();
   redraw();
+  keepFocus();
 }
 
 document.addEventListener("click", (event) => {
+  moved = event.target.closest(".moves a")?.id ?? "";
   const button = event.target.closest("button");
   if (!button) return;
   if (button.dataset.chartZoom) zoom(button.dataset.chartZoom);
@@ -83,4 +122,5 @@ document.addEventListener("spindle:theme", () => {
     showSurface(button);
   }
 });
+limitDrawn();
 redraw();

@@ -7,6 +7,7 @@ const RATES = {
 
 const LADDERS = {
   "B/s": RATES[document.documentElement.dataset.base] ?? RATES[1000],
+  B: [[1, "B"], [2 ** 10, "KiB"], [2 ** 20, "MiB"], [2 ** 30, "GiB"], [2 ** 40, "TiB"]], // sizes of files and blocks
   "1/s": [[1, "/s"], [1e3, "k/s"], [1e6, "M/s"]],
   ns: [[1, "ns"], [1e3, "µs"], [1e6, "ms"], [1e9, "s"]],
   "%": [[1, "%"]],

@@ -27,6 +27,7 @@ class Attempt:
         self.arrivals: list[tuple[float, str, int]] = []
         self.ending: dict[str, Any] = {}
         self.running: dict[str, Any] = {}
+        self.evidence: list[list[dict[str, Any]]] = []  # as it was sent, each time
         self.reason = ""
         self.cancel = False
         self.at: dict[str, float] = {}
@@ -58,6 +59,10 @@ class FakeServer:
         self.is_old = False  # does not know that chunks may come with the end
         self.poll_status = 200
         self.refuse_with: dict[str, int] = {}
+        self.program = b""  # what it hands out as agent.pyz
+        self.release: dict[str, Any] = {}  # what it says of that, in polls and of itself
+        self.own: dict[str, Any] = {}  # changes to what it says to `self/`
+        self.clock_ahead = 0.0
         self.drop_chunks: set[tuple[str, int]] = set()
         self.bell = threading.Condition()
         self.start()
@@ -82,7 +87,13 @@ class FakeServer:
         return f"http://127.0.0.1:{self.port}"
 
     def offer(
-        self, workload: dict[str, Any], number: int = 0, token: int = 0, interval: int = 1, **target: str
+        self,
+        workload: dict[str, Any],
+        number: int = 0,
+        token: int = 0,
+        interval: int = 1,
+        guards: Any = None,
+        **target: str,
     ) -> Attempt:
         """`target`: the directory that the run is for, by path, type, uuid and source; servers of before name none."""
         with self.bell:
@@ -90,6 +101,8 @@ class FakeServer:
             attempt = self.attempts[number] = Attempt(number, token or 100 + number, workload, interval)
             if target:
                 attempt.offer["target"] = target
+            if guards is not None:
+                attempt.offer["guards"] = guards
             attempt.at["offered"] = time.time()
             self.bell.notify_all()
         return attempt
@@ -108,6 +121,7 @@ class FakeServer:
             "lease_s": 60,
             "poll_s": 0,
             "look_at": self.look_at,
+            **({"release": self.release} if self.release else {}),
         }
 
     # One method for each call; each answers (status, body).
@@ -141,6 +155,11 @@ class FakeServer:
         if what == "refuse":
             attempt.state, attempt.reason = "refused", body["reason"]
             return 200, {}
+        if what == "guards":
+            if attempt.state == "offered":
+                self.violations.append("guards before accept")
+            attempt.evidence.append(body["evidence"])
+            return 200, {"stored": True}
         if what == "running":
             if attempt.state == "offered":
                 self.violations.append("running before accept")
@@ -198,6 +217,9 @@ class Handler(BaseHTTPRequestHandler):
     def answer(self) -> None:
         fake = self.fake
         data = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        if self.path == "/agent/agent.pyz":
+            self.send_program()
+            return
         parts = self.path.split("/agent/v1/")[1].strip("/").split("/")
         fake.requests.append((time.time(), self.command, self.path))
         if not fake.open or len(data) < int(self.headers.get("Content-Length") or 0):
@@ -218,7 +240,13 @@ class Handler(BaseHTTPRequestHandler):
         except OSError:
             self.close_connection = True  # the agent was killed meanwhile
 
-    do_POST = do_PUT = answer  # noqa: N815
+    do_GET = do_POST = do_PUT = answer  # noqa: N815
+
+    def send_program(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(self.fake.program)))
+        self.end_headers()
+        self.wfile.write(self.fake.program)
 
     def dispatch(self, parts: list[str], data: bytes) -> tuple[int, dict[str, Any]]:
         fake = self.fake
@@ -230,6 +258,10 @@ class Handler(BaseHTTPRequestHandler):
         for name in ("Authorization", "X-Spindle-Protocol", "X-Spindle-Instance", "X-Spindle-Machine"):
             if name not in self.headers:
                 fake.violations.append(f"{self.path} without {name}")
+        if parts[0] == "self":
+            told = {"agent": 7, "name": "host1", "lab": "lab", "state": "approved", "doubt": ""}
+            clock = time.time() + fake.clock_ahead
+            return 200, {**told, "clock": clock, "release": fake.release, **fake.own}
         if parts[0] == "poll":
             return fake.poll(json.loads(data))
         if parts[0] == "inventory":

@@ -61,7 +61,7 @@ def test_the_same_sources_give_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_small_enough_to_be_read() -> None:
-    for source in SOURCES.glob("*.py"):
+    for source in SOURCES.rglob("*.py"):
         assert len(source.read_text().splitlines()) <= 450, source.name
         for node in ast.walk(ast.parse(source.read_text())):
             if isinstance(node, ast.FunctionDef):
@@ -69,7 +69,7 @@ def test_small_enough_to_be_read() -> None:
 
 
 def test_only_the_standard_library_is_imported() -> None:
-    for source in SOURCES.glob("*.py"):
+    for source in SOURCES.rglob("*.py"):
         for node in ast.walk(ast.parse(source.read_text())):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []

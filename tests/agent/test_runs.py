@@ -136,3 +136,38 @@ def test_inventory_comes_once_and_verbatim(host: Host, server: FakeServer) -> No
     assert outputs["meminfo"]["stdout"].startswith("MemTotal:")
     assert json.loads(outputs["machine"]["stdout"])["directory"] == str(host.files)
     assert json.loads(outputs["lsblk"]["stdout"])["blockdevices"]
+
+
+def test_rare_options_run_and_leave_nothing(host: Host, server: FakeServer) -> None:
+    rare = {
+        "nrfiles": 4, "bssplit": [[[4096, 60], [8192, 40]]], "rate": [50 << 20], "loops": 2,
+        "random_distribution": ["zipf", 1.2], "file_service_type": ["random", 2], "thread": True, "nice": 5,
+    }  # fmt: skip
+    attempt = server.offer(workload(job(rw="randrw", ioengine="psync", numjobs=2, **rare)))
+    host.start("--once")
+    assert host.ended(attempt) == "finished", attempt.stream("stderr")
+    text = attempt.stream("job").decode()
+    assert {"nrfiles=4", "bssplit=4096/60:8192/40", "rate=52428800", "thread=1"} <= set(text.splitlines())
+    assert "filename_format=$jobname.$jobnum.$filenum" in text
+    assert list(host.files.iterdir()) == []
+    assert host.exit_status() == 0
+
+
+def test_what_the_installed_fio_does_not_know_is_refused_before_anything_starts(host: Host, server: FakeServer) -> None:
+    newer = {"random_sequence_stride": True, "random_distribution": ["sequence", 2, 0, 1]}
+    attempt = server.offer(workload(job(rw="randread", ioengine="psync", **newer)))
+    host.start("--once")
+    until(lambda: attempt.state in ("refused", "finished"), "the end")
+    if attempt.state == "refused":  # fio before 3.42
+        assert "of this host does not take the job: " in attempt.reason
+        assert "random_" in attempt.reason
+        assert not attempt.running
+    assert list(host.files.iterdir()) == []
+
+
+def test_an_option_that_is_refused_is_named_with_its_reason(host: Host, server: FakeServer) -> None:
+    attempt = server.offer(workload(job(exec_prerun="id")))
+    host.start("--once")
+    until(lambda: attempt.state == "refused", "the refusal")
+    assert "exec_prerun" in attempt.reason
+    assert "it runs programs" in attempt.reason

@@ -68,9 +68,13 @@ def test_one_job_may_be_given_by_itself(cast: Cast, script: Scripts) -> None:
     ("change", "field", "expected"),
     [
         ({"workload": {"jobs": [{**JOB, "rw": "shred"}]}}, "jobs[0].rw", "one of read, write"),
-        ({"workload": {"jobs": [{**JOB, "exec_prerun": "rm"}]}}, "jobs[0].exec_prerun", "one of: rw, block_size, "),
+        (
+            {"workload": {"jobs": [{**JOB, "exec_prerun": "rm"}]}},
+            "jobs[0].exec_prerun",
+            "nothing, because it runs programs",
+        ),
         ({"workload": {"jobs": [JOB], "nonsense": 1}}, "nonsense", "one of: tool, jobs"),
-        ({"tags": {"kernel": "6.1"}}, "tags", "one of: target, targets, workload, repetitions"),
+        ({"tags": {"kernel": "6.1"}}, "tags", "one of: target, targets, workload, job_file, repetitions"),
     ],
 )
 def test_a_workload_that_may_not_run_is_told_why(
@@ -85,15 +89,22 @@ def test_a_workload_that_may_not_run_is_told_why(
 
 
 def test_an_option_that_there_is_not_is_told_in_one_sentence(cast: Cast, script: Scripts) -> None:
-    body = start(cast.lab) | {"workload": {"jobs": [{**JOB, "filename": "/dev/vda"}]}}
-    detail = script("run")("POST", "runs/", body).json()["detail"]
-    assert detail.startswith("jobs[0]: found filename='/dev/vda': there is no such option; there are rw, block_size, ")
+    def detail(**option: Any) -> Any:
+        body = start(cast.lab) | {"workload": {"jobs": [{**JOB, **option}]}}
+        return script("run")("POST", "runs/", body).json()["detail"]
+
+    refused = detail(filename="/dev/vda")
+    assert refused.startswith(
+        "jobs[0]: found filename='/dev/vda': a workload cannot have this option: Spindle sets this"
+    )
+    unknown = detail(blok_size=512)
+    assert unknown.startswith("jobs[0]: found blok_size=512: there is no such option; there are block_size, ")
 
 
 def test_fields_of_the_wrong_kind_are_named(cast: Cast, script: Scripts) -> None:
     response = script("run")("POST", "runs/", {"target": "first", "repetitions": 0})
     assert response.status_code == 400
-    assert {one["field"] for one in response.json()["errors"]} == {"target", "workload", "repetitions"}
+    assert {one["field"] for one in response.json()["errors"]} == {"target", "repetitions"}
 
 
 def test_a_target_of_another_lab_is_not_there(cast: Cast, script: Scripts) -> None:

@@ -99,7 +99,7 @@ def test_a_comparison(reader: Script, own_runs: list[Run]) -> None:
     assert (
         theirs["withheld"] == "other facts differ"
     )  # more runs would not help: their workloads are not known to be alike
-    assert theirs["advice"] == "Not tested: block size, direct, end fsync and 10 more differ too"
+    assert theirs["advice"] == "Not tested: block size, direct I/O, fsync at the end and 10 more differ too"
     assert found["cells"][2]["missing"] == "not measured"
     assert {one["fact"]: one["text"] for one in found["confounders"]}["raid_level"] == "RAID level 1 / 5"
     assert {one["rule"] for one in found["caveats"]} == {"ram_cache", "unsynced_write", "single_value"}

@@ -118,7 +118,7 @@ Values in MB/s. Ratios are to alpha · scratch.
 |-
 ! scope="row" | 100 MiB
 | style="text-align:right" | 91.0 ± 2.48 (n &#61; 3)
-| style="text-align:right" | 180 (n &#61; 1; 1.98× not tested: block size, direct, end fsync and 10 more differ too)
+| style="text-align:right" | 180 (n &#61; 1; 1.98× not tested: block size, direct I/O, fsync at the end and 10 more differ too)
 |-
 ! scope="row" | 2 000 MiB
 | style="text-align:right" | not measured
@@ -137,7 +137,7 @@ GOLDEN_DOKUWIKI = """\
 ===== Values =====
 
 ^ file size ^ %%alpha · scratch (MB/s)%% ^ %%SATA | RAID 5 {{x}} (MB/s)%% ^
-^ %%100 MiB%% |  %%91.0 ± 2.48 (n = 3)%% |  %%180 (n = 1; 1.98× not tested: block size, direct, end fsync and 10 more differ too)%% |
+^ %%100 MiB%% |  %%91.0 ± 2.48 (n = 3)%% |  %%180 (n = 1; 1.98× not tested: block size, direct I/O, fsync at the end and 10 more differ too)%% |
 ^ %%2 000 MiB%% |  not measured |  %%24.0 (n = 1)%% |
 """
 GOLDEN_MARKDOWN = """\
@@ -149,7 +149,7 @@ Values in MB/s. Ratios are to alpha · scratch.
 
 | file size | alpha · scratch (MB/s) | SATA &#124; RAID 5 \\{\\{x\\}\\} (MB/s) |
 | --- | ---: | ---: |
-| 100 MiB | 91.0 ± 2.48 (n = 3) | 180 (n = 1; 1.98× not tested: block size, direct, end fsync and 10 more differ too) |
+| 100 MiB | 91.0 ± 2.48 (n = 3) | 180 (n = 1; 1.98× not tested: block size, direct I/O, fsync at the end and 10 more differ too) |
 | 2 000 MiB | not measured | 24.0 (n = 1) |
 """
 

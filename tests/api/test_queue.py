@@ -203,8 +203,12 @@ def test_other_sizes_are_refused_with_what_was_found_and_expected(ask, place, bl
 
 def test_a_start_with_priority_labels_note_and_study(cast, ask, place) -> None:
     with lab_scope(cast.lab.pk):
-        study = Study.objects.create(lab=cast.lab, slug="cables", title="Cables")
-        study.configurations.create(name="old", label="old cable")
+        for slug in ("adapters", "cables", "drives"):
+            study = Study.objects.create(lab=cast.lab, slug=slug, title=slug.title())
+            study.configurations.create(name="new", label="new one")
+            study.configurations.create(name="old", label="old one")
+    with lab_scope(cast.other_lab.pk):
+        Study.objects.create(lab=cast.other_lab, slug="cables", title="Others' cables")
     said = {"priority": "high", "labels": {"cable": "old"}, "note": "after the move", "study": "cables"}
     status, started = ask("POST", "runs/", target=place.pk, workload=JOB, configuration="old", repetitions=2, **said)
     assert status == 201, started
@@ -224,6 +228,7 @@ def test_a_start_with_priority_labels_note_and_study(cast, ask, place) -> None:
         ({"labels": {"x": "y" * 201}}, 400, "labels"),
         ({"note": "x" * 4001}, 400, "note"),
         ({"study": "none-such"}, 404, "study"),
+        ({"study": "of-others"}, 404, "study"),
         ({"study": "cables", "configuration": "new"}, 404, "configuration"),
         ({"configuration": "old"}, 404, "study"),
         ({"prio": "high"}, 400, "prio"),
@@ -232,6 +237,8 @@ def test_a_start_with_priority_labels_note_and_study(cast, ask, place) -> None:
 def test_nothing_is_started_with_what_is_wrong(cast, ask, place, said, status, field) -> None:
     with lab_scope(cast.lab.pk):
         Study.objects.create(lab=cast.lab, slug="cables", title="Cables").configurations.create(name="old", label="o")
+    with lab_scope(cast.other_lab.pk):
+        Study.objects.create(lab=cast.other_lab, slug="of-others", title="Others'")
     found, problem = ask("POST", "runs/", target=place.pk, workload=JOB, **said)
     assert (found, problem.get("field")) == (status, field), problem
     with lab_scope(cast.lab.pk):

@@ -1,11 +1,19 @@
 """The interface describes itself, without warnings and without any other site."""
 
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
+from typing import Any, get_args, get_type_hints
 
 import pytest
 from django.core.management import call_command
 from django.test import Client
+from rest_framework.serializers import BaseSerializer, Field
+
+import apps.api
 
 
 @pytest.mark.slow
@@ -50,3 +58,41 @@ def test_the_readable_page_comes_from_here_alone(client: Client, db: None) -> No
     assert "https://" not in text
     assert "<script>" not in text
     assert "unsafe-inline" not in page.headers["Content-Security-Policy"].partition("script-src")[2].partition(";")[0]
+
+
+def described_methods() -> Iterator[tuple[str, Any, Any]]:
+    """Yield the methods that compute a field and say how it is described: name, described field, annotated result."""
+    for module in pkgutil.walk_packages(apps.api.__path__, "apps.api."):
+        importlib.import_module(module.name)
+    waiting: list[type] = [BaseSerializer]
+    while waiting:
+        kind = waiting.pop()
+        waiting += kind.__subclasses__()
+        for name, method in vars(kind).items() if kind.__module__.startswith("apps.") else ():
+            if name.startswith("get_") and "field" in getattr(method, "_spectacular_annotation", {}):
+                field = method._spectacular_annotation["field"]
+                is_class = inspect.isclass(field) and issubclass(field, Field)
+                result = get_type_hints(method).get("return")
+                yield f"{kind.__name__}.{name}", field() if is_class else field, result
+
+
+def test_a_computed_field_is_described_as_null_exactly_where_it_can_be() -> None:
+    """A generated client fails on a null that its description does not have."""
+    wrong, count = [], 0
+    for name, field, result in described_methods():
+        if isinstance(field, Field) and result is not Any:
+            count += 1
+            if bool(field.allow_null) != (type(None) in get_args(result)):
+                wrong.append(f"{name}: {field!r} for {result}")
+    assert wrong == []
+    assert count > 40
+
+
+def test_what_is_not_sent_again_is_described_where_a_page_of_text_or_a_drawing_can_be_had(
+    client: Client, db: None
+) -> None:
+    paths = client.get("/api/schema/", headers={"Accept": "application/vnd.oai.openapi+json"}).json()["paths"]
+    for path in ("/api/v1/compare/", "/api/v1/trends/{id}/", "/api/v1/studies/{slug}/"):
+        assert "304" in paths[path]["get"]["responses"], path
+    for path in ("/api/v1/queue/", "/api/v1/labs/", "/api/v1/samples/"):
+        assert "304" not in paths[path]["get"]["responses"], path

@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.benchmark]
 SAMPLES = pairs(100_000, 1_000_000)
 BUDGET = 20_000  # samples a second
 COPY = """COPY (SELECT sample.id, run.id, operation, metric, value, printed, quality, missing_reason, low, high, file_size, block_size,
-    threads, iodepth, repetition, provenance.cpu, source_line, section, run.state, note, host.name, target.name, tool, tool_version,
+    threads, iodepth, repetition, provenance.cpu, source_line, section, run.state, provenance.note, host.name, target.name, tool, tool_version,
     run.facts, run.labels
   FROM runs_sample sample JOIN runs_run run ON run.id = run_id JOIN runs_measure measure ON measure.id = measure_id
   JOIN runs_point point ON point.id = point_id LEFT JOIN runs_provenance provenance ON provenance.sample_id = sample.id

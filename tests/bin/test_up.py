@@ -7,6 +7,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import urllib.request
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pytest
 
 from bin._lib import environment
 from bin._lib.binaries import site_packages
+from bin._lib.layout import ROOT
 from bin._lib.packages import digest, lock_file
 from bin._lib.production import SHORTEST_SECRET
 from bin._lib.services import start_embedded
@@ -243,3 +245,15 @@ def test_a_number_of_web_processes_is_from_1_to_64(launcher: Launcher, number: s
     status, said = launcher.ended(launcher.up("--web-workers", number))
     assert status == 2
     assert "--web-workers" in said
+
+
+@pytest.mark.parametrize(("is_ignored", "says"), [(False, "Ctrl-C stops it."), (True, "kill {pid} stops it;")])
+def test_it_says_what_stops_it(is_ignored: bool, says: str) -> None:
+    """A shell without a terminal starts programs in the background with SIGINT ignored."""
+    code = "import os; from bin._lib.up import heed_signals, how_to_stop; heed_signals(); print(os.getpid(), how_to_stop())"
+    started = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True,
+        preexec_fn=(lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)) if is_ignored else None,
+    )  # fmt: skip
+    pid, sentence = started.stdout.split(" ", 1)
+    assert sentence.startswith(says.format(pid=pid))

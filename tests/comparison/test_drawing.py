@@ -45,7 +45,7 @@ def test_the_chart_has_the_tables_numbers_and_draws_bounds_as_bounds() -> None:
         reading(2, None, low=2e8, high=3e8, file_size=GIB),
         reading(3, 3e8, "b", file_size=GIB),
     ]
-    comparison = compare(readings, Question())
+    comparison = compare(readings, Question(axis="even"))
     chart = as_json(chart_of(comparison, readings))
     assert (chart["kind"], chart["y"]["title"], chart["unit"]) == ("line", "Bandwidth (MB/s)", "MB/s")
     a, b = chart["series"]
@@ -68,13 +68,13 @@ def test_one_bound_is_drawn_as_one_and_what_is_odd_comes_along() -> None:
         *(reading(3 + n, value, "b", file_size=MIB) for n, value in enumerate([1e8, 2e8] * 5)),
         *(reading(20 + n, value, "b", file_size=GIB) for n, value in enumerate([1e8, 1e8, 1e8, 1e8, 2e8])),
     ]
-    a, b = (series["points"] for series in as_json(drawn(readings))["series"])
+    a, b = (series["points"] for series in as_json(drawn(readings, axis="even"))["series"])
     assert a == [{"y": 200, "n": 0, "bound": "low"}, {"y": 100, "n": 1, "approximate": True}]
     assert (b[0]["modes"], b[1]["outliers"]) == ([100, 200], [200])
 
 
 def test_ram_stands_between_its_neighbours_and_what_fits_is_shaded_and_hollow() -> None:
-    chart = drawn(over_sizes())
+    chart = drawn(over_sizes(), axis="even")
     (line,) = chart.lines
     assert (line.axis, line.at, line.label) == ("x", 1.5, "RAM 2\u00a0GiB")  # half way from 1 to 4 GiB in logarithms
     (region,) = chart.regions
@@ -83,7 +83,7 @@ def test_ram_stands_between_its_neighbours_and_what_fits_is_shaded_and_hollow() 
 
 
 def test_direct_io_has_no_line_of_ram_and_a_cache_has_its_own() -> None:
-    chart = drawn(over_sizes(sync="direct", controller_cache=512 * MIB))
+    chart = drawn(over_sizes(sync="direct", controller_cache=512 * MIB), axis="even")
     assert [(line.what, line.at) for line in chart.lines] == [("cache", 0.5)]
     assert chart.regions == ()
 
@@ -93,8 +93,11 @@ def test_on_a_true_axis_lines_stand_at_their_values() -> None:
     assert chart.x.scale == "log"
     assert [line.at for line in chart.lines] == [2 * GIB]
     data = as_json(chart)
-    assert (data["x"]["title"], data["lines"][0]["at"]) == ("file size (GiB)", 2)
-    assert [point["x"] for point in data["series"][0]["points"]] == [0.25, 1, 4]
+    assert (data["x"]["title"], data["lines"][0]["at"]) == ("file size", 2 * GIB)
+    assert [point["x"] for point in data["series"][0]["points"]] == [256 * MIB, GIB, 4 * GIB]
+    linear = as_json(drawn(over_sizes(), axis="linear"))
+    assert (linear["x"]["title"], linear["lines"][0]["at"]) == ("file size (GiB)", 2)
+    assert [point["x"] for point in linear["series"][0]["points"]] == [0.25, 1, 4]
 
 
 @pytest.mark.parametrize(("value", "place"), [(0.5, None), (1, 0.0), (4, 1.0), (8, 1.5), (16, 2.0), (17, None)])

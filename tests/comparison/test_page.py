@@ -253,9 +253,9 @@ def test_the_link_replaces_filters_of_the_same_name(lab: Lab, sign_in: SignIn) -
 def test_two_factors_are_told_apart_on_the_page(lab: Lab, sign_in: SignIn) -> None:
     spread_out(lab)
     page = text_of(sign_in("viewer"), "/compare/?series=environment,interface")
-    assert "Effect of each factor" in page
+    assert "Factor by factor" in page
     assert "interface: SAS ÷ SATA <strong>" in page
-    assert "Effect of each factor" not in text_of(sign_in("viewer"), "/compare/?series=environment")
+    assert "Factor by factor" not in text_of(sign_in("viewer"), "/compare/?series=environment")
 
 
 def test_time_may_be_the_axis_and_counts_days(lab: Lab, sign_in: SignIn) -> None:
@@ -292,7 +292,7 @@ def test_the_chart_is_described_and_can_be_had_in_four_forms(sign_in: SignIn) ->
     description = response.context["chart"]["description"]
     assert description.startswith("Line chart: Bandwidth of write by file size, in MB/s, 3 series")
     assert page.count(escape(description)) >= 3  # for the canvas, in words, and for the picture without JavaScript
-    assert [name for name, _, _ in response.context["downloads"]] == ["csv", "json", "svg", "png"]
+    assert [name for name, _, _ in response.context["pictures"]] == ["svg", "png"]
     assert 'download="comparison.svg"' in page
 
 

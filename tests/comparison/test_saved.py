@@ -59,9 +59,9 @@ def test_everybody_who_opens_it_sees_the_same_digits(lab: Lab, sign_in: SignIn) 
 @pytest.mark.parametrize(
     ("form", "sentence"),
     [
-        ({"name": "n", "query": "metric=speed"}, "Not saved: query: metric: found &#x27;speed&#x27;, expected one of"),
-        ({"name": "", "query": QUERY}, "Not saved: name: This field is required."),
-        ({"name": "n" * 201, "query": QUERY}, "Not saved: name: Ensure this value has at most 200 characters"),
+        ({"name": "n", "query": "metric=speed"}, "Not saved: Query: metric: found &#x27;speed&#x27;, expected one of"),
+        ({"name": "", "query": QUERY}, "Not saved: Name: This field is required."),
+        ({"name": "n" * 201, "query": QUERY}, "Not saved: Name: Ensure this value has at most 200 characters"),
     ],
 )
 def test_what_can_not_be_saved_is_told_why(lab: Lab, sign_in: SignIn, form: dict[str, str], sentence: str) -> None:

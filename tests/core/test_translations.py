@@ -109,3 +109,15 @@ def test_whatever_a_wiki_page_is_made_of_is_translated(path, kind) -> None:
 def test_both_languages_have_the_same_messages() -> None:
     first, second = (ids(path) for path in sources())
     assert first == second
+
+
+def test_the_footer_names_every_page_that_is_translated() -> None:
+    """Templates whose sentences are in the catalogues are those of which the footer says so."""
+    known = ids(sources()[0])
+    named = ("comparison/", "studies/", "wiki/", "base.html", "_header.html", "runs/run.html", "runs/_description-form")
+    for path in Path("templates").rglob("*.html"):
+        marked = re.findall(r'{%\s*translate "([^"]+)"', path.read_text(encoding="utf-8"))
+        if len(marked) > 2 and all(text in known for text in marked):
+            assert path.relative_to("templates").as_posix().startswith(named), (
+                f"{path} is translated: the footer lacks it"
+            )

@@ -151,10 +151,11 @@ def test_the_surface_stands_at_the_numbers_of_the_heat_map(desk: Page) -> None:
     assert sorted(drawn) == sorted(sent)
 
 
-def test_the_downloads_beside_the_chart_answer(desk: Page) -> None:
+def test_the_downloads_at_the_top_answer(desk: Page) -> None:
     settled(desk, f"/compare/?chart=heat&{KINDS['heat']}")
     kinds = {}
-    for link in desk.locator(".downloads a").all():
+    desk.click("#export-menu > summary")
+    for link in desk.locator("#export-menu a[download]").all():
         answer = desk.request.get(str(link.get_attribute("href")))
         kinds[link.inner_text()] = (answer.status, answer.headers["content-type"].partition(";")[0])
     assert kinds == {

@@ -19,6 +19,7 @@ def test_what_is_copied_is_the_table_and_not_the_form_to_sign_in(signed_in: Any,
     page = signed_in()
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.goto("/compare/?host=alpha&host=beta")
+    page.click("#export-menu > summary")
     button = page.locator("[data-copy-text*='mediawiki']")
     button.click()
     expect(button).to_have_text("Copied")

@@ -59,6 +59,7 @@ class Stack:
     folder: Path
     lab: Lab
     port: int = field(default_factory=free_port)
+    listen: str = "127.0.0.1"
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
     @property
@@ -78,6 +79,7 @@ class Stack:
             "SPINDLE_DATA": str(settings.DATA_DIR),
             "SPINDLE_SECRET_KEY": settings.SECRET_KEY,
             "SPINDLE_URL": self.url,
+            "SPINDLE_ALLOWED_HOSTS": "127.0.0.1,localhost" if self.listen == "127.0.0.1" else "*",
             "SPINDLE_PLAIN_STATIC": "1",
             "SPINDLE_LOG_LEVEL": "INFO",
             "PYTHONPATH": str(ROOT),
@@ -94,7 +96,7 @@ class Stack:
     def start_web(self, name: str = "web", port: int | None = None) -> None:
         """Another name and port for a second web process beside the first."""
         port = port or self.port
-        uvicorn = ["-m", "uvicorn", "apps.asgi:application", "--port", str(port)]
+        uvicorn = ["-m", "uvicorn", "apps.asgi:application", "--host", self.listen, "--port", str(port)]
         self.start(name, *uvicorn, "--no-access-log", "--timeout-graceful-shutdown", "1")
         until(f"{name} answers", 30, lambda: self.answers(port))
 

@@ -1,5 +1,6 @@
 """Somebody else uses the host during a run: the agent sees it, and everybody who looks at the figure is told."""
 
+import os
 import shutil
 import subprocess
 import time
@@ -45,11 +46,11 @@ def test_a_disturbed_run_says_so_to_all_who_read_it(stack: Stack, sign_in) -> No
     assert "load during" in page
 
 
-def test_a_run_after_another_has_no_time_before_it_and_the_two_are_no_less_alike(stack: Stack) -> None:
+def test_a_run_after_another_has_a_load_before_it_too_and_the_two_are_no_less_alike(stack: Stack) -> None:
     runs = [stack.run(seconds=2), stack.run(seconds=2)]
     first, second = (stack.wait_until_read_in(stack.wait_for(run, State.FINISHED)) for run in runs)
     assert "load_before" in first.facts
-    assert "load_before" not in second.facts, "it would be the first run's own"
+    assert 0 <= second.facts["load_before"] <= (os.cpu_count() or 1) + 0.5, "of others, without the first run's own"
     assert "load_during" in first.facts
     assert "load_during" in second.facts
     with lab_scope(stack.lab.pk):

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable
 
 import pytest
+from django.core.management import call_command
 
 from apps.labs.isolation import lab_scope
 from apps.plans import services
@@ -48,7 +49,8 @@ def finished(stack: Stack) -> int:
 
 
 def check_ledger(stack: Stack, plan: Plan) -> None:
-    """Every step has exactly one finished run, in its order, and no run was attempted twice."""
+    """Every step has exactly one finished run, in its order, no run was attempted twice, and no byte differs."""
+    call_command("check_ledger", f"--spool={stack.state}")
     with lab_scope(stack.lab.pk):
         planned = PlannedRun.objects.filter(row__plan=plan).select_related("run", "point").order_by("run_id")
         steps = [(entry.round, entry.point.name) for entry in planned]

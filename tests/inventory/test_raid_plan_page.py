@@ -131,7 +131,7 @@ def test_the_address_alone_gives_the_same_plan_again(vault, sign_in):
 )  # fmt: skip
 def test_a_bad_wish_is_refused_in_words(vault, sign_in, client, token, query, field):
     page = plan(sign_in("viewer"), vault, query)
-    assert page.status_code == 200
+    assert page.status_code == 400
     assert page.context["options"] == []
     answer = rest(client, token, vault, query)
     assert (answer.status_code, answer.json()["field"]) == (400, field)

@@ -30,6 +30,11 @@ WITHOUT_OBJECTS = (
     "agent-program",
     "agent-install",
     "agent-service",
+    "agent-probe-service",
+    "agent-probe-timer",
+    "agent-drop-service",
+    "agent-drop-path",
+    "agent-self",
 )
 # route name, or its beginning → which object its number means
 MEANING = {
@@ -46,6 +51,8 @@ MEANING = {
     "uploaded-file": "file",
     "saved-comparison": "saved-comparison",
     "api-comparison": "saved-comparison",
+    "saved-workload": "saved-workload",
+    "api-saved-workload": "saved-workload",
     "found-inventory": "found-inventory",
     "inventory-import": "inventory-import",
     "api-inventory-import": "inventory-import",

@@ -36,8 +36,9 @@ from apps.labs.models import Lab, Member, Role, Token, User
 from apps.notifications.models import Delivery, Destination
 from apps.parsers.core.models import ParsedRun, ParsedSample
 from apps.runs.artefacts.store import keep
-from apps.runs.models import Attempt, Histogram, Run, RunArtefact, Workload
+from apps.runs.models import Attempt, Histogram, Run, RunArtefact, SavedWorkload, Workload
 from apps.runs.samples import save_samples
+from apps.runs.services import store_workload
 from apps.runs.workload import checked, digest
 from apps.studies.models import Configuration, PlannedRun, Study, StudyRun
 from apps.studies.plans.plan_import import save_plan
@@ -161,7 +162,9 @@ def _uploads(lab: Lab, keys: dict[str, int], word: str, number: int) -> dict[str
 
 def _comparisons(lab: Lab, word: str) -> dict[str, int]:
     saved = SavedComparison.objects.create(lab=lab, name=word, query="host=secret", created_by="who")
-    return {"saved-comparison": saved.pk}
+    workload = store_workload(lab, checked({"jobs": [{"rw": "read", "block_size": 4096, "file_size": 1 << 20}]}))
+    named = SavedWorkload.objects.create(lab=lab, name=word, workload=workload, created_by="who")
+    return {"saved-comparison": saved.pk, "saved-workload": named.pk}
 
 
 def _claims(lab: Lab, keys: dict[str, int], word: str, slug: str) -> dict[str, int]:

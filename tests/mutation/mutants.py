@@ -6,6 +6,7 @@ they are what a careless edit loses: a dropped call (an audit event, a check, a 
 
 import ast
 import random
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -22,6 +23,7 @@ AREAS = {
     "apps/comparison": ["tests/comparison"],
     "apps/labs": ["tests/labs"],
     "apps/parsers": ["tests/parsers"],
+    "apps/plans": ["tests/plans"],
     "apps/runs": ["tests/runs", "tests/agents"],
     "apps/studies": ["tests/studies"],
     "apps/trends": ["tests/trends"],
@@ -38,11 +40,12 @@ FILTERS = ("filter", "exclude")
 DROPPED_CALLS = "dropped call"
 DROPPED_FILTERS = "dropped filter"
 OWN_SHARE = 0.4  # of the sample: what is drawn on purpose
+UNSEEN = re.compile(r"\b(frozen|gc|slots)=(True|False)")  # of dataclasses and structs: nobody sees which
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change of one module: `before` and `after` are the changed lines."""
+    """One change of one module: `before` and `after` are the changed lines, in one line each."""
 
     path: str
     kind: str
@@ -57,12 +60,15 @@ class Mutant:
 
     @property
     def tests(self) -> list[str]:
-        """Where the tests are that should notice; a parser's own, where it has a folder of its own."""
-        own = ROOT / "tests" / Path(self.path).relative_to("apps").parent
-        return [str(own.relative_to(ROOT))] if self.area == "apps/parsers" and own.is_dir() else AREAS[self.area]
+        """Return the folders of the tests that should notice."""
+        return AREAS[self.area]
+
+    @property
+    def place(self) -> str:
+        return f"{self.path}:{self.line}"
 
     def __str__(self) -> str:
-        return f"{self.path}:{self.line} {self.kind}: `{self.before}` became `{self.after}`"
+        return f"{self.place} {self.kind}: `{self.before}` became `{self.after}`"
 
 
 def sample(number: int, seed: int) -> list[Mutant]:
@@ -141,11 +147,28 @@ def is_python(code: str) -> bool:
 
 
 def described(path: str, kind: str, code: str) -> Mutant | None:
-    """Return the mutant with the first line that differs, or None where nothing but layout does."""
+    """Return the mutant with the lines that differ, or None where nothing but layout does."""
     if ast.dump(ast.parse(code)) == ast.dump(ast.parse(source(path))):
         return None
+    if UNSEEN.sub("", code) == UNSEEN.sub("", source(path)):
+        return None
+    if kind.startswith("ReplaceBinaryOperator") and operators(code) == operators(source(path)):
+        return None  # the mark of arguments that are given by name: `*` became `/`
     old, new = source(path).splitlines(), code.splitlines()
-    if "@dataclass(frozen=True" in source(path) and code.count("frozen=True") < source(path).count("frozen=True"):
-        return None  # that nothing changes it shows nowhere
-    place = next((n for n, pair in enumerate(zip(old, new, strict=False)) if pair[0] != pair[1]), len(new) - 1)
-    return Mutant(path, kind, code, place + 1, old[place].strip(), new[place].strip())
+    first = equal_lines(old, new)
+    last = equal_lines(old[first:][::-1], new[first:][::-1])
+    before, after = (
+        " ".join(filter(None, map(str.strip, lines[first : len(lines) - last]))) or "(nothing)" for lines in (old, new)
+    )
+    first += next((n for n, line in enumerate(old[first : len(old) - last]) if line.strip()), 0)
+    return Mutant(path, kind, code, first + 1, before, after)
+
+
+def operators(code: str) -> list[str]:
+    return [type(node.op).__name__ for node in ast.walk(ast.parse(code)) if isinstance(node, ast.BinOp | ast.AugAssign)]
+
+
+def equal_lines(old: list[str], new: list[str]) -> int:
+    """Return how many lines are equal from the beginning."""
+    pairs = zip(old, new, strict=False)
+    return next((n for n, pair in enumerate(pairs) if pair[0] != pair[1]), min(len(old), len(new)))

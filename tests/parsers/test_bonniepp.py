@@ -113,6 +113,25 @@ def test_the_command_before_the_progress_lines_is_kept() -> None:
     assert (run.workload["command"], run.caption) == ("bonnie++ -d /mnt -s 4096", "tests of march")
 
 
+@pytest.mark.parametrize(
+    ("typed", "announced"),
+    [
+        ("4096", None),
+        ("4g", None),
+        ("4050", None),
+        ("4000", 4000 * M),
+        ("8g", 8 * G),
+        ("2048m", 2 * G),
+        ("1t", 1024 * G),
+    ],
+)
+def test_a_size_of_the_command_that_is_not_the_rows_is_kept_beside_it(typed: str, announced: int | None) -> None:
+    """Rows print rounded sizes, so a difference of up to 2 % is none."""
+    run = only(f"$ bonnie++ -d /mnt -s {typed}\n{OLD_TEXT}")
+    assert value(run, "write").file_size == 4 * G
+    assert run.workload.get("header_file_size") == announced
+
+
 def test_csv_of_1_97_has_sizes_threads_and_latencies() -> None:
     run = only(NEW_CSV)
     assert (run.host, run.tool_version, run.labels) == ("beta", "1.97", {"seed": "1400000000"})
@@ -294,6 +313,14 @@ def test_a_broken_row_leaves_the_others() -> None:
     (broken,) = found.broken
     assert (broken.line, broken.expected) == (4, "six pairs of rate and CPU")
     assert "20003  1x" in broken.found
+
+
+def test_a_row_that_the_next_header_was_joined_to_is_told_and_the_small_files_are_read() -> None:
+    found = parsed(OLD_HEAD + OLD_ROW.rstrip("\n") + OLD_FILES)
+    (broken,) = found.broken
+    assert (broken.line, broken.expected) == (4, "six pairs of rate and CPU")
+    assert broken.found.startswith("alpha            4G 40001  91")
+    assert values(only(OLD_HEAD + OLD_ROW.rstrip("\n") + OLD_FILES)) == OLD_VALUES[6:]
 
 
 def test_eight_figures_of_a_table_that_is_cut_off_at_its_side_are_no_tests_without_characters() -> None:

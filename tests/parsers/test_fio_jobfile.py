@@ -60,7 +60,7 @@ def test_a_later_global_section_changes_only_what_follows_it() -> None:
 
 @for_each("line", [
         "exec_prerun=rm -rf /", "include other.fio", "include", "filename=/dev/sda", "directory=/tmp", "read_iolog=x",
-        "uid=0", "verify=md5", "rate=1m", "thread", "unknown_option=1", "verify_pattern='/etc/passwd'", "empty=",
+        "uid=0", "verify=md6", "rate=-1", "trim_percentage=5", "unknown_option=1", "verify_pattern='/etc/passwd'", "empty=",
     ])  # fmt: skip
 def test_an_option_that_is_not_run_is_refused_with_its_line(line: str) -> None:
     text = f"[a]\nrw=read\n{line}\nsize=1m\n"
@@ -69,8 +69,8 @@ def test_an_option_that_is_not_run_is_refused_with_its_line(line: str) -> None:
 
 
 @for_each("line", [
-        "rw=randtrim", "rw=randread:8", "bs=4k,8k", "bs=${SIZE}", "bs=$pagesize*2", "ioengine=http", "size=20%", "runtime=1500ms",
-        "bsrange=4k-8k", "blocksize_range=4k-4k,8k-8k", "bssplit=4k/50:8k/50", "bsrange=4k", "bsrange=4k-4k-4k-4k-8k",
+        "rw=randtrim", "rw=randread:x", "bs=4k,8k,8k,8k", "bs=${SIZE}", "bs=$pagesize*2", "ioengine=http", "size=20%", "runtime=1500ms",
+        "bsrange=8k-4k", "blocksize_range=4k-4k,8k-8k,1k-1k", "bssplit=4k/50:8k/40", "bsrange=4k", "bsrange=4k-4k-4k-4k-8k",
         "bs= 4k", "bs = 4 k", "runtime = 5m", "size = 1g", "iodepth= 1k",
         "iodepth=deep", "sync=maybe", "direct=2", "numjobs", "rwmixread=x", "fsync=1-2", "size=" + "9" * 5000,
     ])  # fmt: skip
@@ -95,11 +95,60 @@ def test_blanks_around_the_equals_sign_do_no_harm_where_there_is_no_unit() -> No
 
 
 @pytest.mark.parametrize("order", [1, -1])
-@pytest.mark.parametrize("line", ["bsrange=4k-8k", "bssplit=4k/50:8k/50"])
-def test_a_range_or_a_split_wins_over_a_block_size(line: str, order: int) -> None:
-    shared, own = (line, "bs=16k")[::order]
-    (job,) = only(f"[global]\n{shared}\n[a]\nrw=read\nsize=1m\n{own}\n").jobs
-    assert job["block_size"] == line.partition("=")[2]
+@pytest.mark.parametrize(
+    ("line", "key", "value"),
+    [("bsrange=4k-8k", "bsrange", [[4096, 8192]]), ("bssplit=4k/50:8k/50", "bssplit", [[[4096, 50], [8192, 50]]])],
+)
+def test_a_range_or_a_split_wins_over_a_block_size(line: str, key: str, value: object, order: int) -> None:
+    shared, own = (line, "bs=16k,2k")[::order]
+    workload = only(f"[global]\n{shared}\n[a]\nrw=read\nsize=1m\n{own}\n")
+    (job,) = checked({"jobs": list(workload.jobs)})["jobs"]
+    assert (job["block_size"], job[key], "write_block_size" in job, workload.refused) == (4096, value, False, ())
+
+
+RARE = """
+[global]
+ioengine=io_uring
+hipri
+size=1g
+nr_files=8
+rw=randrw:4
+bs=4k,64k
+rate=10m,5m,
+rate_process=poisson
+thinktime=2ms
+buffer_pattern=0xDEADBEEF
+log_avg_msec=500ms
+ss=iops_slope:0.3%
+ss_dur=10m
+random_distribution=zoned:60/10:40/90
+cpus_allowed=0-3,6
+numjobs=4
+[a]
+thread
+exitall
+ignore_error=EIO:ENOSPC
+mem=mmap
+"""
+
+
+def test_rare_options_of_a_file_are_taken_over_by_the_same_table() -> None:
+    workload = only(RARE)
+    (job,) = checked({"jobs": list(workload.jobs)})["jobs"]
+    assert workload.refused == ()
+    assert job | {
+        "hipri": True, "nrfiles": 8, "rw": "randrw", "rw_step": 4, "block_size": 4096, "write_block_size": 65536,
+        "rate": [10 << 20, 5 << 20], "rate_process": "poisson", "thinktime": 2000, "buffer_pattern": "0xdeadbeef",
+        "log_avg_msec": 500, "steadystate": ["iops_slope", 0.3, "%"], "steadystate_duration": 600, "thread": True,
+        "random_distribution": ["zoned", [60, 10], [40, 90]], "cpus_allowed": [0, 1, 2, 3, 6], "exitall": True,
+        "ignore_error": [[5, 28]], "mem": "mmap",
+    } == job  # fmt: skip
+    assert workload.job_lines[0] | {"": 19, "thread": 20, "nrfiles": 6, "file_size": 5} == workload.job_lines[0]
+
+
+@pytest.mark.parametrize("name", ["../esc/x", "a/b", "a;id", "$(id)", "a`id`", "a|b", "..", "a\\b", 'a"b'])
+def test_a_name_that_could_be_a_path_or_a_command_is_refused(name: str) -> None:
+    assert refusals(f"[{name}]\nrw=read\nsize=1m\n")[1] == f"[{name}]"
 
 
 @pytest.mark.parametrize("line", ["bsrange=8k-8k", "blocksize_range=8k-8192,8k-8k", "bsrange=8k-8k,8k-8k,8k-8k"])
@@ -141,19 +190,19 @@ def test_the_word_that_ends_a_here_document_is_no_option() -> None:
 
 
 def test_kb_base_1000_is_heeded_and_told() -> None:
-    workload = only("[a]\nkb_base=1000\nrw=read\nbs=4k\nsize=1m\n")
-    assert (workload.jobs[0]["block_size"], workload.jobs[0]["file_size"]) == (4000, 10**6)
+    workload = only("[a]\nkb_base=1000\nrw=read\nbs=64k\nsize=1m\n")
+    assert (workload.jobs[0]["block_size"], workload.jobs[0]["file_size"]) == (64000, 10**6)
     assert [one.line for one in workload.refused] == [2]
     assert only("[a]\nkb_base=1024\nrw=read\nsize=1m\n").refused == ()
 
 
 def test_kb_base_is_for_its_own_section_and_those_behind_a_global_one() -> None:
-    jobs = only("[global]\nbs=4k\nsize=1m\n[a]\nkb_base=1000\nbs=8k\n[b]\nkb_base=1000\n[c]\nsize=2m\n").jobs
+    jobs = only("[global]\nbs=4k\nsize=1m\n[a]\nkb_base=1000\nbs=64k\n[b]\nkb_base=1000\n[c]\nsize=2m\n").jobs
     assert [(job["block_size"], job["file_size"]) for job in jobs] == [
-        (8000, 2**20), (4096, 2**20), (4096, 2**21),
+        (64000, 2**20), (4096, 2**20), (4096, 2**21),
     ]  # fmt: skip
-    jobs = only("[global]\nbs=4k\nkb_base=1000\n[a]\nsize=1m\n[globals]\nbs=8k\n[b]\nsize=1m\n").jobs
-    assert [(job["block_size"], job["file_size"]) for job in jobs] == [(4000, 10**6), (8000, 10**6)]
+    jobs = only("[global]\nbs=64k\nkb_base=1000\n[a]\nsize=1m\n[globals]\nbs=128k\n[b]\nsize=1m\n").jobs
+    assert [(job["block_size"], job["file_size"]) for job in jobs] == [(64000, 10**6), (128000, 10**6)]
 
 
 def test_a_job_without_a_size_is_told() -> None:
@@ -183,8 +232,11 @@ def test_jobs_that_were_commented_out_are_none(sign: str) -> None:
 @pytest.mark.parametrize("sizes", ["size=4m\nfilesize=1m\n", "filesize=1m\nsize=4m\n"])
 def test_the_size_of_a_file_is_not_that_of_the_job(sizes: str) -> None:
     workload = only(f"[a]\nrw=read\n{sizes}")
-    assert workload.jobs[0]["file_size"] == 4 * 2**20
-    assert [one.found for one in workload.refused] == ["filesize=1m"]
+    assert (workload.jobs[0]["file_size"], workload.jobs[0]["size_per_file"]) == (4 * 2**20, 2**20)
+    with pytest.raises(WorkloadError, match="at most that of all files"):
+        checked({"jobs": list(workload.jobs)})
+    four = only(f"[a]\nrw=read\nnrfiles=4\n{sizes}").jobs[0]
+    assert (four["file_size"], four["nrfiles"], "size_per_file" in four) == (4 * 2**20, 4, False)
     assert only("[a]\nrw=read\nfilesize=1m\n").jobs[0]["file_size"] == 2**20
 
 

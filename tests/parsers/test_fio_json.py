@@ -36,6 +36,23 @@ def one(samples: Sequence[ParsedSample], metric: str, operation: str) -> ParsedS
     return found
 
 
+def test_a_job_whose_options_are_not_printed_is_named_and_its_values_are_read() -> None:
+    document = documents(STONEWALL)[-1]
+    document.pop("global options", None)
+    for job in document["jobs"]:
+        job.pop("job options", None)
+    parsed = json_format.parse(SourceText(json.dumps(document)))
+    assert list(parsed.warnings) == [
+        f"job {job['jobname']!r}: no options are printed; block size, depth, and random or not are unknown"
+        for job in document["jobs"]
+    ]
+    samples = [sample for run in parsed.runs for sample in run.samples]
+    assert {sample.block_size for sample in samples} == {None}
+    assert any(sample.metric == "iops" and sample.value for sample in samples)
+    whole = json_format.parse(SourceText(STONEWALL))
+    assert not any("no options" in warning for warning in whole.warnings)
+
+
 @pytest.mark.parametrize("case", ["stonewall", "group"])
 def test_percentiles_from_the_bins_are_those_that_fio_printed(case: str) -> None:
     text = (FIXTURES / f"{case}.json").read_text()

@@ -102,6 +102,16 @@ def test_keywords_are_read_without_a_banner_and_come_again_for_the_next_run() ->
         [("net_request", "rate", value), ("net_request", "latency_p99", 250_000)] for value in (100.0, 200.0)]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("title", "retransmits"), [("OMNI Send", [("net_send", "retransmits", 12)]), ("OMNI Receive", [])]
+)
+def test_retransmits_are_those_of_the_sender(title: str, retransmits: list[tuple[str, str, float]]) -> None:
+    text = "THROUGHPUT=100.00\nTHROUGHPUT_UNITS=10^6bits/s\nLOCAL_TRANSPORT_RETRANS=12\n"
+    found = figures(run(BANNER.format(title) + text))
+    assert found[0][1:] == ("bandwidth", 100.0 * 125_000)
+    assert found[1:] == retransmits
+
+
 def test_keywords_that_do_not_say_the_direction_are_broken() -> None:
     parsed = netperf_format.parse(SourceText("THROUGHPUT=100.00\nTHROUGHPUT_UNITS=10^6bits/s\n"))
     (broken,) = parsed.broken

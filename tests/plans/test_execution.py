@@ -1,10 +1,12 @@
 """Plans that run: each host gets one step after another, in the plan's order, until all is done."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.utils import timezone
 
+from apps.core import task_queue
 from apps.inventory.models import Host, Target
 from apps.labs.isolation import lab_scope
 from apps.labs.models import AuditEvent
@@ -18,6 +20,7 @@ from apps.runs.services import start_runs
 from apps.runs.states import State
 from apps.studies.models import Plan, PlanCell, PlannedRun, StudyRun
 from apps.studies.plans.plan_page import plans_of_study
+from apps.studies.plans.services import PlanCellError, set_cell
 from tests.conftest import Cast
 from tests.plans.conftest import GIB, HOSTS, JOB, MIB, advance_all, end, end_all, host_id, steps_of
 
@@ -43,6 +46,14 @@ def drain(plan: Plan, most: int = 50) -> list[tuple[str, str, int]]:
             return steps
         steps += end_all()
     raise AssertionError(f"not over after {most} turns: {steps}")
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int, int]]:
+    """What is sent to the workers, instead of the broker."""
+    tasks: list[tuple[str, int, int]] = []
+    monkeypatch.setattr(task_queue, "send", lambda *args, **_: tasks.append(args))
+    return tasks
 
 
 def test_each_host_takes_its_steps_in_the_order_of_the_plan(write_plan: WritePlan) -> None:
@@ -156,6 +167,20 @@ def test_failed_steps_are_retried_on_request_and_the_plan_runs_again(write_plan:
         services.retry_failed(plan, actor="eve")
 
 
+def test_starting_a_plan_again_of_which_only_failures_are_left_makes_those_again(write_plan: WritePlan) -> None:
+    plan = write_plan(stopping={"kind": "fixed", "rounds": 1})
+    start(plan)
+    end(Run.objects.open().filter(host__name="alpha").get(), State.FAILED)
+    drain(plan)
+    assert (Execution.objects.get().state, states(plan)["alpha", "small"]) == ("done", "failed")
+    assert start(plan).retries == 0
+    assert steps_of(Run.objects.open()) == [("alpha", "small", 1)]
+    drain(plan)
+    assert set(states(plan).values()) == {"done"}
+    with pytest.raises(ExecutionError, match=r"Nothing is left to start: every cell is done or skipped\."):
+        start(plan)
+
+
 def test_a_cancelled_plan_goes_on_with_what_is_missing_when_it_is_started_again(write_plan: WritePlan) -> None:
     plan = write_plan(stopping={"kind": "fixed", "rounds": 1})
     start(plan)
@@ -201,11 +226,30 @@ def test_a_skipped_cell_is_not_run_and_says_why(write_plan: WritePlan) -> None:
     plan = write_plan(stopping={"kind": "fixed", "rounds": 1})
     start(plan)
     row, point = plan.rows.get(name="alpha"), plan.points.get(name="large")
-    services.skip_cell(plan, row, point, actor="eve", reason="Takes too long.")
+    set_cell(plan, row, point, actor="eve", reason="Takes too long.")
     assert ("alpha", "large", 1) not in drain(plan)
     assert states(plan)["alpha", "large"] == "not run"
-    with pytest.raises(ExecutionError, match="with a reason"):
-        services.skip_cell(plan, row, point, actor="eve", reason=" ")
+    set_cell(plan, row, point, actor="eve", reason=" ")
+    assert states(plan)["alpha", "large"] == "waiting"
+    assert not plan.cells.exists()
+
+
+def test_a_cell_that_a_person_skips_lets_its_hosts_go_on_at_once(
+    write_plan: WritePlan, django_capture_on_commit_callbacks: Any
+) -> None:
+    plan = write_plan()
+    row, point = plan.rows.get(name="alpha"), plan.points.get(name="large")
+    with django_capture_on_commit_callbacks() as callbacks:
+        set_cell(plan, row, point, actor="eve", reason="Takes too long.", note="Ask again in May.")
+    assert len(callbacks) == len(set(plan.rows.values_list("configuration__target__host", flat=True)))
+    with django_capture_on_commit_callbacks():
+        cell = set_cell(plan, row, point, actor="eve", reason="")
+    assert (cell.reason, cell.note) == ("", "Ask again in May.")
+    acts = AuditEvent.objects.filter(act__startswith="plan cell").order_by("id")
+    assert list(acts.values_list("act", flat=True)) == ["plan cell skipped", "plan cell written"]
+    plan.is_from_report = True
+    with pytest.raises(PlanCellError, match="cannot be changed"):
+        set_cell(plan, row, point, actor="eve", reason="No.")
 
 
 def test_repetitions_can_be_added_to_a_plan_that_is_done(write_plan: WritePlan) -> None:
@@ -265,14 +309,77 @@ def test_a_plan_without_anything_to_run_is_refused_with_the_reason(write_plan: W
 
 
 def test_every_act_is_in_the_audit_trail(write_plan: WritePlan) -> None:
-    plan = write_plan()
-    start(plan)
-    services.pause_plan(plan, actor="eve")
+    plan = write_plan(stopping={"kind": "fixed", "rounds": 1})
+    start(plan, retries=1)
+    set_cell(plan, plan.rows.get(name="beta"), plan.points.get(name="large"), actor="eve", reason=" Full. ")
+    services.pause_plan(plan, actor="eve", reason="Lunch.")
     services.resume_plan(plan, actor="eve")
+    for _ in range(2):
+        end(Run.objects.open().get(host__name="alpha"), State.FAILED)
+    drain(plan)
+    assert services.retry_failed(plan, actor="eve") == 1
     services.add_repetitions(plan, 1, actor="eve")
     services.cancel_plan(plan, actor="eve")
-    acts = set(AuditEvent.objects.filter(who="eve").values_list("act", flat=True))
-    assert {"plan started", "plan paused", "plan resumed", "plan repetitions added", "plan cancelled"} <= acts
+    events = AuditEvent.objects.filter(subject="reading of disks", lab=plan.study.lab).order_by("pk")
+    assert [(event.act, event.who, event.detail) for event in events] == [
+        ("plan started", "eve", {"retries": 1}),
+        ("plan cell skipped", "eve", {"row": "beta", "point": "large", "reason": "Full."}),
+        ("plan paused", "eve", {"reason": "Lunch."}),
+        ("plan resumed", "eve", {}),
+        ("plan done", "plan Reading", {"done": 2, "failed": 1, "not run": 1}),
+        ("plan steps retried", "eve", {"steps": 1}),
+        ("plan repetitions added", "eve", {"number": 1}),
+        ("plan cancelled", "eve", {}),
+    ]
+
+
+def test_every_act_that_lets_a_plan_go_on_calls_its_hosts_at_once(
+    write_plan: WritePlan, sent: list[tuple[str, int, int]], django_capture_on_commit_callbacks: Any
+) -> None:
+    plan = write_plan(stopping={"kind": "fixed", "rounds": 1})
+    row, point = plan.rows.get(name="alpha"), plan.points.get(name="large")
+    calls = [("plans.advance_host", plan.pk, host_id(name)) for name in HOSTS]
+
+    def calls_of(act: Callable[..., Any], *args: Any, **more: Any) -> list[tuple[str, int, int]]:
+        sent.clear()
+        with django_capture_on_commit_callbacks(execute=True):
+            act(plan, *args, actor="eve", **more)
+        return [call for call in sent if call[0] == "plans.advance_host"]
+
+    assert calls_of(services.start_plan) == calls
+    assert calls_of(services.pause_plan) == []
+    assert calls_of(services.resume_plan) == calls
+    assert calls_of(set_cell, row, point, reason="Takes too long.") == calls
+    advance_all(plan)
+    end(Run.objects.open().get(host__name="alpha"), State.FAILED)
+    assert calls_of(services.retry_failed) == calls
+    assert calls_of(services.add_repetitions, 1) == calls
+    assert calls_of(services.cancel_plan) == []
+
+
+def test_one_cell_is_retried_and_the_others_stay_as_they_are(write_plan: WritePlan) -> None:
+    plan = write_plan(stopping={"kind": "fixed", "rounds": 1})
+    start(plan)
+    for _ in range(2):
+        for run in list(Run.objects.open().select_related("workload", "host")):
+            end(run, State.FAILED if run.host.name == "alpha" else State.FINISHED)
+    assert {place for place, state in states(plan).items() if state == "failed"} == {
+        ("alpha", "small"), ("alpha", "large"),
+    }  # fmt: skip
+    row, point = plan.rows.get(name="alpha"), plan.points.get(name="large")
+    assert services.retry_failed(plan, actor="eve", row=row, point=point) == 1
+    assert (states(plan)["alpha", "small"], states(plan)["alpha", "large"]) == ("failed", "waiting")
+    with pytest.raises(ExecutionError, match=r"No step has failed\."):
+        services.retry_failed(plan, actor="eve", row=plan.rows.get(name="beta"), point=point)
+
+
+def test_a_step_that_succeeded_after_a_failure_is_not_made_again(write_plan: WritePlan) -> None:
+    plan = write_plan(stopping={"kind": "fixed", "rounds": 1})
+    start(plan, retries=1)
+    end(Run.objects.open().get(host__name="alpha"), State.FAILED)
+    drain(plan)
+    with pytest.raises(ExecutionError, match=r"No step has failed\."):
+        services.retry_failed(plan, actor="eve")
 
 
 def test_guards_leave_evidence_and_a_failed_required_one_does_not_count(write_plan: WritePlan) -> None:
@@ -317,7 +424,31 @@ def test_the_evidence_of_a_run_is_judged_once(write_plan: WritePlan) -> None:
     end(run)
     planned = PlannedRun.objects.get(run=run)
     assert planned.judged_at <= timezone.now()
-    assert len(planned.evidence) == 1
+    assert [entry.get("phase", "") for entry in planned.evidence] == ["before", ""], "on the host, and around the run"
     run_ended(run.pk)
     planned.refresh_from_db()
-    assert len(planned.evidence) == 1
+    assert len(planned.evidence) == 2
+
+
+def test_a_plan_says_which_share_of_its_rounds_is_done(write_plan: WritePlan) -> None:
+    plan = write_plan()
+    assert (ExecutionPage(plan).rounds, ExecutionPage(plan).fraction) == ((0, 8), 0.0)
+    start(plan)
+    end_all()
+    page = ExecutionPage(Plan.objects.whole().get(pk=plan.pk))
+    assert (page.rounds, page.fraction) == ((2, 8), 0.25)
+    drain(plan)
+    page = ExecutionPage(Plan.objects.whole().get(pk=plan.pk))
+    assert (page.rounds, page.fraction) == ((8, 8), 1.0)
+
+
+def test_a_host_with_nothing_left_waits_for_nothing(write_plan: WritePlan) -> None:
+    plan = write_plan()
+    Host.objects.filter(name="alpha").update(is_in_maintenance=True)
+    start(plan)
+    assert HostWait.objects.get().host.name == "alpha"
+    row = plan.rows.get(name="alpha")
+    for point in plan.points.all():
+        set_cell(plan, row, point, actor="eve", reason="The host is gone.")
+    advance_host(plan.pk, host_id("alpha"))
+    assert not HostWait.objects.exists()

@@ -1,18 +1,22 @@
 """Pages of plans: made from a preset, looked at, started, paused, cancelled; viewers read, strangers find nothing."""
 
+import html
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.test import Client
 
-from apps.inventory.models import Target
+from apps.inventory.models import Host, Target
 from apps.labs.isolation import lab_scope
+from apps.labs.models import Lab
 from apps.plans import services
 from apps.plans.models import Execution
 from apps.plans.presets import PRESETS
 from apps.runs.models import Run
 from apps.runs.states import State
 from apps.studies.models import Plan, PlannedRun, Study
+from apps.studies.plans.services import set_cell
 from tests.conftest import Cast
 from tests.plans.conftest import GIB, HOSTS, advance_all, end, end_all
 
@@ -163,7 +167,7 @@ def test_a_cell_that_is_skipped_after_it_ran_is_not_said_to_have_never_run(
     run = Run.objects.open().first()
     end(run, value=2e8)
     planned = PlannedRun.objects.get(run=run)
-    services.skip_cell(plan, planned.row, planned.point, actor="eve", reason="Enough of it.")
+    set_cell(plan, planned.row, planned.point, actor="eve", reason="Enough of it.")
     text = sign_in("viewer").get(f"/plans/{plan.pk}/").content.decode()
     cell = text.split(f'id="cell-{planned.row_id}-{planned.point_id}"')[1].split("</td>")[0]
     assert "skipped" in cell
@@ -272,3 +276,84 @@ def test_sizes_of_the_form_reach_the_host_as_bytes(study: Study, sign_in: SignIn
     advance_all(plan)
     sizes = {run.workload.jobs[0]["file_size"] for run in Run.objects.open().select_related("workload")}
     assert sizes == {2 * GIB}, "hosts of 1 GiB"
+
+
+def test_a_large_matrix_comes_in_parts(write_plan: WritePlan, sign_in: SignIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("apps.plans.execution_page.MOST_CELLS", 2)
+    address = f"/plans/{write_plan().pk}/"
+    first, second = (
+        sign_in("viewer").get(address, {"page": page}, headers={"HX-Request": "true"}).content.decode()
+        for page in (1, 2)
+    )
+    assert '<th scope="row" class="wrap">alpha' in first
+    assert '<th scope="row" class="wrap">beta' not in first
+    assert '<th scope="row" class="wrap">beta' in second
+    assert "Page 1 of 2" in first
+    assert 'href="?page=2"' in first
+    assert "2 configurations × 2 points" in first, "the head speaks of the whole plan"
+
+
+def test_readers_share_a_rendering_and_none_waits_for_the_next(
+    write_plan: WritePlan, sign_in: SignIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("apps.plans.views.FRESH_S", 0)
+    rendered: list[int] = []
+
+    def render_part(request: Any, found: Plan, number: str, **more: Any) -> str:
+        rendered.append(found.pk)
+        if len(rendered) == 2:  # another reader asks while the second rendering is under way
+            assert sign_in("viewer").get(address, headers={"HX-Request": "true"}).content == b"rendering 1"
+        return f"rendering {len(rendered)}"
+
+    monkeypatch.setattr("apps.plans.views._render_live_part", render_part)
+    address = f"/plans/{write_plan().pk}/"
+    answers = [sign_in("viewer").get(address, headers={"HX-Request": "true"}).content for _ in range(2)]
+    assert answers == [b"rendering 1", b"rendering 2"]
+    assert len(rendered) == 2
+
+
+def test_columns_say_the_options_of_fio_that_tell_them_apart(write_plan: WritePlan, sign_in: SignIn) -> None:
+    point = {"tool": "fio", "file_size": GIB, "block_size": 4096}
+    buffered = {"rw": "write", "direct": False, "sync": "fsync", "time_based": False, "runtime": 60}
+    points = [
+        {**point, "name": "direct", "job": {"rw": "write", "direct": True, "time_based": False}},
+        {**point, "name": "buffered", "job": buffered},
+    ]
+    plan = write_plan(points=points)
+    client = sign_in("viewer")
+    for address in (f"/plans/{plan.pk}/", f"/studies/{plan.study.slug}/plan/"):
+        text = client.get(address).content.decode()
+        columns = [part.split("</th>")[0] for part in text.split('<span class="plan-point">')[1:]]
+        assert "runtime in seconds: –, sync: none, direct I/O: yes<" in columns[0], address
+        assert "runtime in seconds: 60, sync: fsync, direct I/O: no<" in columns[1], address
+        assert "time based" not in text, "what is the same in all columns tells none apart"
+    wiki = html.unescape(client.get(f"/studies/{plan.study.slug}/wiki/?format=markdown").content.decode())
+    assert "1\u00a0GiB (runtime in seconds: 60, sync: fsync, direct I/O: no)" in wiki
+
+
+@pytest.mark.usefixtures("study")
+def test_too_many_targets_are_refused_in_words(lab: Lab, sign_in: SignIn) -> None:
+    host = Host.objects.get(name="alpha")
+    Target.objects.bulk_create(
+        Target(lab=lab, host=host, name=f"data {n}", path=f"/data/{n}", is_agents_own=True) for n in range(1000)
+    )
+    answer = sign_in("engineer").post("/plans/new/", form_of())
+    assert answer.status_code == 422
+    assert "Found 1,002 targets, expected at most 1,000: they are the rows" in answer.content.decode()
+    assert not Plan.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("address", "name"),
+    [("/plans/new/", "targets"), ("/runs/new/", "target"), ("/queue/cancel/", "run"), ("/studies/runs/", "run"),
+     ("/inventory/edit-many/disks/", "pk")],
+)  # fmt: skip
+def test_a_form_of_more_values_than_any_form_has_is_refused_in_words(
+    sign_in: SignIn, settings: Any, address: str, name: str
+) -> None:
+    settings.DATA_UPLOAD_MAX_NUMBER_FIELDS = 40
+    answer = sign_in("engineer").post(address, {name: list(range(50))})
+    text = answer.content.decode()
+    assert answer.status_code == 400
+    assert "Found more than 40 values, such as ticked boxes, expected at most 40. Choose fewer at once." in text
+    assert "DATA_UPLOAD" not in text

@@ -109,3 +109,16 @@ def test_a_run_is_found_by_the_operations_that_its_row_shows(lab, sign_in, asked
     workload = Workload.objects.create(lab=lab, tool="fio", sha256="0" * 64, spec=spec)
     Run.objects.create(lab=lab, tool="fio", origin="dispatched", state="finished", workload=workload)
     assert len(sign_in("viewer").get("/runs/", {"q": asked}).context["page"]) == count
+
+
+@pytest.mark.parametrize(
+    ("word", "names"),
+    [("new cable", {"db1"}), ("NEW", {"db1"}), ("cable=", {"web1"}), ("cat 6a", {"web1"}), ("cable=cat", {"web1"}),
+     ('6"', {"db12"}), ("cable", {"db1", "web1"}), ("=cat 6a\ncable", set())],
+)  # fmt: skip
+def test_find_looks_into_notes_and_labels(run_of, sign_in, word, names):
+    Run.objects.filter(pk=run_of["db1"].pk).update(note="With the new cable, see the rack's book.")
+    Run.objects.filter(pk=run_of["web1"].pk).update(labels={"cable": "cat 6a", "room": "2"})
+    Run.objects.filter(pk=run_of["db12"].pk).update(labels={"disk size": '6"'})
+    page = sign_in("viewer").get("/runs/", {"q": word})
+    assert {row.host_name for row in page.context["page"]} == names

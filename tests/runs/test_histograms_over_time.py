@@ -92,7 +92,7 @@ def test_the_runs_page_has_a_heat_map_of_each_operation(stored: Any, sign_in: An
     chart = client.get(f"{address}&format=json").json()["chart"]
     assert (chart["kind"], [tile["v"] for tile in chart["tiles"]]) == ("heat", [7.0])
     assert client.get(f"{address}&format=svg").content.startswith(b"<?xml")
-    assert client.get(f"/api/v1/runs/{run.pk}/histograms/?chart=heat&operation=trim&format=json").status_code == 404
+    assert client.get(f"/api/v1/runs/{run.pk}/histograms/?chart=heat&operation=trim&format=json").status_code == 400
 
 
 @pytest.mark.django_db

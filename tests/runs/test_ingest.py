@@ -114,6 +114,22 @@ def test_raw_bytes_move_from_chunks_to_artefacts(lab: Lab) -> None:
     assert set(Chunk.objects.filter(attempt=attempt).values_list("data", flat=True)) == {None}
 
 
+def test_what_another_attempt_has_sent_stays_until_it_is_read_in(lab: Lab) -> None:
+    attempt = whole(lab)
+    host = Host.objects.create(lab=lab, name="host2")
+    run = Run.objects.create(lab=lab, tool="fio", origin=Run.Origin.DISPATCHED, host=host, state=State.RUNNING)
+    other = Attempt.objects.create(
+        lab=lab, run=run, host=host, number=1, token=7, state=State.RUNNING, offered_at=timezone.now()
+    )
+    Chunk.objects.create(attempt=other, stream="result", sequence=0, sha256="x", size=4, data=b"half")
+    ingest(attempt)
+    assert [bytes(data) for data in Chunk.objects.filter(attempt=other).values_list("data", flat=True)] == [b"half"]
+    run.refresh_from_db()
+    other.refresh_from_db()
+    assert (run.state, other.ingested_at) == (State.RUNNING, None)
+    assert counts(run) == [0, 0, 0, 0]
+
+
 def test_reading_in_twice_gives_one_result(lab: Lab) -> None:
     attempt = whole(lab)
     ingest(attempt)
@@ -137,9 +153,16 @@ def test_a_result_that_is_no_json_is_kept_and_explained(lab: Lab) -> None:
 
 def test_what_the_host_said_stays_first(lab: Lab) -> None:
     attempt = delivered(lab, state=State.CANCELLED, problem="Cancelled by a person.", result=b"")
+    Attempt.objects.filter(pk=attempt.pk).update(started_at=attempt.offered_at)
     ingest(attempt)
     run = Run.objects.get(pk=attempt.run_id)
     assert (run.state, run.problem) == (State.CANCELLED, "Cancelled by a person. fio wrote no result.")
+
+
+def test_of_what_was_never_started_no_result_is_missed(lab: Lab) -> None:
+    attempt = delivered(lab, state=State.FAILED, problem="guard idle did not hold within 5 s.", result=b"")
+    ingest(attempt)
+    assert Run.objects.get(pk=attempt.run_id).problem == "guard idle did not hold within 5 s."
 
 
 def test_a_cancelled_run_keeps_what_it_measured(lab: Lab) -> None:

@@ -154,6 +154,7 @@ def test_where_a_run_comes_from_is_said_once(lab, who):
     a_run(lab, origin="published", created_by=who)
     shown = rows_of(listed(newest(Run.objects.all(), 0, 1)), lab)
     assert shown.count("published report") == 1
+    assert '<td class="num">–</td>' in shown  # a report numbers no repetitions
     assert ("engineer@<wbr>example.org" in shown) == ("@" in who)
 
 

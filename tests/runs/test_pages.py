@@ -90,7 +90,7 @@ def test_htmx_gets_the_job_only(furnished, sign_in):
         ({"block_size": "8m", "file_size": "4m"}, "at most the file size"),
         ({"rwmixread": "70"}, "unless rw is rw or randrw"),
         ({"ioengine": "exec"}, "not one of the available choices"),
-        ({"runtime": "999999"}, "from 1 to 86400"),
+        ({"runtime": "9999999"}, "from 1 to 2678400"),
         ({"rw": "trimwrite"}, "not one of the available choices"),
     ],
 )

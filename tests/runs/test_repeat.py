@@ -47,7 +47,7 @@ def test_what_is_not_said_is_fios_default_and_not_the_forms() -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "value"), [("rate_iops", "500"), ("norandommap", "1"), ("zonemode", "strided"), ("rw", "trimwrite")]
+    ("option", "value"), [("rate_iops", "-5"), ("end_syncfs", "1"), ("zonemode", "zbd"), ("rw", "trimwrite")]
 )
 def test_what_the_form_does_not_know_is_named(option: str, value: str) -> None:
     found = template_of(uploaded({"rw": "randread", "size": "1g"} | {option: value}))
@@ -60,11 +60,21 @@ def test_names_and_logs_are_the_agents_own_and_no_difference() -> None:
     assert template_of(uploaded(options)).differences == ()
 
 
-def test_jobs_that_ran_beside_each_other_say_so() -> None:
+def test_jobs_that_ran_beside_each_other_do_so_again() -> None:
     both = {"rw": "read", "size": "1g"}
-    assert "at the same time" in template_of(uploaded(both, both)).differences[0]
-    assert template_of(uploaded(both, both | {"stonewall": "1"})).differences == ()
-    assert template_of(uploaded(both, both | {"stonewall": ""})).differences == ()
+    assert [job["stonewall"] for job in template_of(uploaded(both, both)).jobs] == [False, False]
+    assert [job["stonewall"] for job in template_of(uploaded(both, both | {"stonewall": "1"})).jobs] == [False, True]
+    assert [job["stonewall"] for job in template_of(uploaded(both, both | {"stonewall": ""})).jobs] == [False, True]
+
+
+def test_rare_options_of_an_output_are_taken_over() -> None:
+    rare = {"rate_iops": "500", "norandommap": "1", "bssplit": "4k/60:64k/40", "verify": "crc32c", "thinktime": "1ms"}
+    found = template_of(uploaded({"rw": "randwrite", "size": "1g"} | rare))
+    assert found.differences == ()
+    assert found.jobs[0] | {
+        "rate_iops": [500], "norandommap": True, "bssplit": [[[4096, 60], [65536, 40]]], "verify": "crc32c",
+        "thinktime": 1000,
+    } == found.jobs[0]  # fmt: skip
 
 
 @pytest.mark.parametrize(

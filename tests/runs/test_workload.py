@@ -22,7 +22,7 @@ def _one(**changes: object) -> dict[str, object]:
 
 def test_defaults_are_filled_in() -> None:
     [job] = checked(_one())["jobs"]
-    assert set(job) == {"name", *workload.BY_NAME}
+    assert set(job) == {"name", *(option.name for option in workload.OPTIONS if not option.is_rare)}
     assert (job["name"], job["iodepth"], job["direct"]) == ("job0", 1, True)
 
 
@@ -60,7 +60,14 @@ def test_a_persons_job_name_never_travels() -> None:
         (_one(ioengine="mmap"), "jobs[0].direct"),
         (_one(direct=1), "jobs[0].direct"),
         (_one(time_based=True), "jobs[0].time_based"),
-        (_one(runtime=86401), "jobs[0].runtime"),
+        (_one(runtime=31 * 86400 + 1), "jobs[0].runtime"),
+        (_one(bs=4096), "jobs[0].bs"),
+        (_one(verify="md5"), "jobs[0].verify"),
+        (_one(nrfiles=3), "jobs[0].file_size"),
+        (_one(hipri=True), "jobs[0].hipri"),
+        (_one(log_avg_msec=99), "jobs[0].log_avg_msec"),
+        (_one(thinktime_spin=5), "jobs[0].thinktime_spin"),
+        ({"jobs": [{**PLAIN, "numjobs": 200, "nrfiles": 256}] * 2}, "jobs[0].nrfiles"),
         (_one(rwmixread=50), "jobs[0].rwmixread"),
         (_one(fsync_every=8), "jobs[0].fsync_every"),
         ({"jobs": [{"rw": "read", "block_size": 512}]}, "jobs[0].file_size"),
@@ -70,7 +77,53 @@ def test_what_may_not_be_asked_is_refused_by_its_field(spec: object, field: str)
     with pytest.raises(WorkloadError) as refused:
         checked(spec)
     assert refused.value.field == field
-    assert "expected" in str(refused.value) or "there is no such option; there are" in str(refused.value)
+    assert (
+        "expected" in str(refused.value)
+        or "such option; there are" in str(refused.value)
+        or "cannot have" in str(refused.value)
+    )
+
+
+def test_a_rare_option_at_its_default_is_the_same_workload() -> None:
+    given = _one(scramble_buffers=True, nrfiles=1, rate=None, fallocate="native", offset=0)
+    assert checked(given) == checked(_one())
+    assert workload.digest(checked(given)) == workload.digest(checked(_one()))
+
+
+def test_rare_options_are_written_as_fio_reads_them() -> None:
+    spec = checked(
+        workload.read_sizes(
+            _one(
+                rw="randrw", rw_step=8, write_block_size="64k", rate="10m,5m", random_distribution="zipf:1.2",
+                nrfiles=4, verify="crc32c", cpus_allowed="0-2,7", sync_file_range="write,wait_before:8",
+                ignore_error="EIO:ENOSPC", latency_target="10ms", scramble_buffers=False,
+            )
+        )
+    )  # fmt: skip
+    assert spec["jobs"][0] | {"latency_target": 10_000, "cpus_allowed": [0, 1, 2, 7]} == spec["jobs"][0]
+    assert set(job_file(spec).split("\n")) >= {
+        "rw=randrw:8", "bs=4k,64k", "rate=10m,5m", "random_distribution=zipf:1.2", "nrfiles=4", "verify=crc32c",
+        "cpus_allowed=0,1,2,7", "sync_file_range=wait_before,write:8", "ignore_error=5:28", "latency_target=10000",
+        "scramble_buffers=0",
+    }  # fmt: skip
+
+
+def test_a_slow_rate_gives_a_run_the_time_that_it_takes() -> None:
+    plain, slow = (workload.limit_seconds(checked(_one(file_size=GIB, **more))) for more in ({}, {"rate": [MIB]}))
+    assert workload.expected_seconds(checked(_one(file_size=GIB, rate_iops=[10]))) >= GIB / 4096 / 10
+    assert slow >= 3 * 1024
+    assert plain > 0
+
+
+def test_files_of_several_names_and_offsets_are_counted() -> None:
+    def size(**more: object) -> int:
+        return workload.files_bytes(checked(_one(file_size=64 * MIB, **more)))
+
+    assert size(nrfiles=8) == 64 * MIB
+    assert size(nrfiles=8, size_per_file=16 * MIB) == 128 * MIB
+    assert size(numjobs=2, offset=MIB, offset_increment=MIB) == (65 + 66) * MIB
+    assert size(rw="write", file_append=True) == 128 * MIB
+    assert size(ioengine="null") == 0
 
 
 @given(
@@ -85,7 +138,14 @@ def test_junk_is_refused_or_becomes_only_numbers_and_listed_words(job: dict[str,
     except WorkloadError:
         return
     words = {*workload.RW, *ENGINES, *workload.SYNC, "job0"}
-    assert all(value is None or isinstance(value, int) or value in words for value in spec["jobs"][0].values())
+    for name, value in spec["jobs"][0].items():
+        rare = name in workload.BY_NAME and workload.BY_NAME[name].is_rare
+        assert (
+            value is None
+            or isinstance(value, int)
+            or value in words
+            or (rare and workload.BY_NAME[name].kind.accepts(value))
+        )
 
 
 def test_fios_spelling() -> None:

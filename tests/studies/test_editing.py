@@ -126,6 +126,9 @@ def test_configurations_are_made_moved_renamed_and_deleted_and_runs_stay(
         ("raid-10", "RAID 1+0", 0), ("raid-5", "RAID 5", 1),
     ]  # fmt: skip
     assert "another configuration" in client.post(place, {"label": "raid 5", "position": 3}).content.decode()
+    assert client.post(f"{place}{ten.pk}/", {"label": "raid 1+0", "position": 2}).status_code == 302, "its own label"
+    assert list(study.configurations.values_list("label", flat=True)) == ["RAID 5", "raid 1+0"]
+    assert client.post(f"{place}{ten.pk}/", {"label": " raid 5 ", "position": 2}).status_code == 422, "another one's"
     StudyRun.objects.create(run=runs[0], configuration=ten)
     assert "1 run belongs to it" in client.get(f"{place}{ten.pk}/delete/").content.decode()
     client.post(f"{place}{ten.pk}/delete/")

@@ -126,7 +126,7 @@ def test_runs_started_by_hand_are_taken_into_the_study_at_their_cell(study, plan
     text = client.get(PAGE).content.decode()
     assert "2/2" in text
     # 4 GiB at 35 s a GiB is 140 s, twice; the other host's rounds are unknown
-    assert "At least 4\u00a0min 40\u00a0s, from 2 rounds whose time is known" in text
+    assert "About 4\u00a0min 40\u00a0s, from 2 rounds whose time is known" in text
     assert "Nothing is known yet of the time of 2 rounds." in text
 
 
@@ -197,7 +197,10 @@ def test_a_cell_is_left_out_with_a_reason_and_put_in_again(study, plan, sign_in)
     text = client.get(PAGE).content.decode()
     assert "No wish to wait." in text
     assert text.count(">include<") == 1, "not for the hole that follows from the largest file"
-    client.post(address, {"reason": "", "note": "", "csrf": "x"})
+    refused = client.post(address, {"reason": "x" * 501, "note": ""})
+    assert refused.status_code == 422
+    assert "at most 500 characters" in refused.content.decode()
+    assert client.post(address, {}).status_code == 302
     assert states(study)["small", "4x"] == "waiting"
     assert client.get(f"/plans/{plan.pk}/cell/?row=small&point=none").status_code == 404
 
@@ -213,7 +216,8 @@ def form_of(**changed: Any) -> dict[str, Any]:
         "p1-label": "", "p1-file_size": "100 MiB", "p1-tool": "dd", "p1-operations": "write, read",
         "g0-kind": "idle", "g0-is_included": "on", "g0-is_required": "on", "g5-kind": "cache_rule", "g5-is_included": "on", "g5-factor": "4",
         **{f"g{at}-kind": kind for at, kind in enumerate(["users_out", "queues_off", "fresh_system", "alone"], 1)},
-        **{f"g{at}-kind": kind for at, kind in enumerate(["caches_dropped", "file_removed", "array_settled", "space", "temperature"], 6)},
+        **{f"g{at}-kind": kind for at, kind in enumerate(["caches_dropped", "file_removed", "array_settled"], 6)},
+        **{f"g{at}-kind": kind for at, kind in enumerate(["space", "filesystem", "temperature"], 9)},
     }  # fmt: skip
     return {**data, **changed}
 
@@ -234,6 +238,17 @@ def test_a_plan_is_written_by_the_form(study, sign_in) -> None:
     assert plan.guards.get(kind="cache_rule").parameters == {"factor": 4.0, "tolerance": 0.0}
     assert set(plan.guards.values_list("kind", "is_required")) == {("idle", True), ("cache_rule", False)}
     assert len(plans_of_study(study)[0].steps) == 5 * 3, "four cells, one of them beyond the largest file"
+
+
+def test_an_error_stands_at_the_field_that_it_is_about(study, sign_in) -> None:
+    changed = {"p0-block_size": "7", "p1-tool": "", "r0-limit_reason": "", "at_least": "50", "seed": ""}
+    for field, value in changed.items():
+        answer = sign_in("engineer").post(f"{PAGE}new/", form_of(**{field: value}))
+        draft = answer.context["draft"]
+        forms = (draft.form, *draft.points, *(row for row, _ in draft.rows))
+        assert [form.add_prefix(name) for form in forms for name in form.errors] == [field]
+        assert answer.status_code == 422
+    assert not Plan.objects.exists()
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from apps.notifications.messages import subject, text
 from apps.notifications.models import Delivery
 from apps.runs.models import Run
 from apps.runs.services import announce
-from apps.trends.evaluation import evaluate, trend_of
+from apps.trends.evaluation import against, evaluate, trend_of
 from apps.trends.models import DEBOUNCE, ChangePoint, TrendMark, Watch
 from apps.trends.queries import MOST_RUNS, measured
 from apps.trends.services import NoTargetError, mark, unmark
@@ -37,6 +37,38 @@ def worse(lab: Lab, nights: int = 5, size: float = -0.12, **facts: Any) -> list[
 def before(lab: Lab, nights: int = 60, ago: int = 5, **facts: Any) -> list[Run]:
     until = timezone.now() - timedelta(days=ago, minutes=1)
     return measured_nights(lab, LEVEL * noise(nights, seed=7), until=until, **facts)
+
+
+def caveats_of(lab: Lab) -> list[str]:
+    trend = trend_of(watch(lab))
+    [change] = trend.changes
+    return against(change, trend)
+
+
+def test_a_change_says_what_the_runs_behind_it_have_that_those_before_it_have_not(lab: Lab) -> None:
+    before(lab)
+    worse(lab, load_before=3.5)
+    [sentence] = [text for text in caveats_of(lab) if text.startswith("Since the change, ")]
+    assert "load average 3.50 before the run > 0.5" in sentence
+    assert not any(text.startswith("Before the change") for text in caveats_of(lab))
+
+
+def test_what_only_the_runs_before_a_change_have_is_said_too_and_what_both_have_is_not(lab: Lab) -> None:
+    before(lab, load_before=3.5, network_before=5e6)
+    worse(lab)
+    [sentence] = [text for text in caveats_of(lab) if text.startswith("Before the change, ")]
+    assert "load average 3.50 before the run > 0.5" in sentence
+    Run.objects.update(facts={"ram": 1024**3, "sync": "direct", "load_before": 3.5})
+    assert not any(text.startswith(("Before the change", "Since the change")) for text in caveats_of(lab))
+
+
+def test_few_runs_since_a_change_and_a_gap_before_it_are_said(lab: Lab) -> None:
+    before(lab, ago=30)
+    worse(lab, nights=4, size=-0.3)
+    sentences = caveats_of(lab)
+    assert "Only 4 runs since the change." in sentences
+    [gap] = [text for text in sentences if text.startswith("No runs for ")]
+    assert gap == "No runs for 27 days before it, so it may have happened at any time in between."
 
 
 def test_runs_are_loaded_in_the_order_of_time_with_the_median_of_each(

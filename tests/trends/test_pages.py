@@ -10,11 +10,13 @@ from django.test import Client
 from django.utils import timezone
 
 from apps.core import units
+from apps.labs.isolation import lab_scope
 from apps.labs.models import AuditEvent, Lab
 from apps.notifications.models import Delivery, Destination
 from apps.runs.models import Run
 from apps.trends.evaluation import evaluate
 from apps.trends.models import ChangePoint, TrendMark, Watch
+from tests.conftest import Cast
 from tests.statements import statements
 from tests.trends.nights import QUERY, destination, measured_nights, noise, watch
 
@@ -184,6 +186,8 @@ def test_an_engineer_acknowledges_once(watched: Watch, sign_in: SignIn) -> None:
     assert page.context["state"][1] == "steady"
     sign_in("owner").post(f"/trends/changes/{change.pk}/acknowledge/")
     assert ChangePoint.objects.get().acknowledged_by == "engineer@example.org"
+    [event] = AuditEvent.objects.filter(act="change acknowledged")
+    assert (event.subject, event.who, event.detail) == ("nightly", "engineer@example.org", {"change": change.pk})
 
 
 def test_on_purpose_marks_the_run_and_ends_the_alarm(watched: Watch, sign_in: SignIn) -> None:
@@ -201,18 +205,24 @@ def test_on_purpose_marks_the_run_and_ends_the_alarm(watched: Watch, sign_in: Si
     page = client.post(f"/trends/marks/{put.pk}/remove/", follow=True)
     assert len(page.context["chart"]["changes"]) == 1
     assert not TrendMark.objects.exists()
+    at = put.at.isoformat()
+    events = AuditEvent.objects.filter(act__startswith="trend mark").order_by("pk")
+    assert [(event.act, event.subject, event.who, event.detail) for event in events] == [
+        ("trend marked", "nightly", "engineer@example.org", {"text": "new kernel", "at": at}),
+        ("trend mark removed", "new kernel", "engineer@example.org", {"at": at}),
+    ]
 
 
 @pytest.mark.parametrize(
     ("fields", "sentence"),
     [
-        ({"text": "x"}, "Not marked: at: found neither or both, expected a run or a time"),
+        ({"text": "x"}, "Not marked: From (UTC): found neither or both, expected a run or a time"),
         (
             {"text": "x", "run": "1", "at": "2026-01-01T00:00"},
-            "Not marked: run: found 1, expected the id of a run of this lab",
+            "Not marked: Run: found 1, expected the id of a run of this lab",
         ),
-        ({"text": "", "at": "2026-01-01T00:00"}, "Not marked: text: This field is required."),
-        ({"text": "x", "at": "yesterday"}, "Not marked: at: Enter a valid date/time."),
+        ({"text": "", "at": "2026-01-01T00:00"}, "Not marked: What was changed: This field is required."),
+        ({"text": "x", "at": "yesterday"}, "Not marked: From (UTC): Enter a valid date/time."),
     ],
 )
 def test_a_mark_that_says_too_little_is_told_why(
@@ -243,14 +253,45 @@ def test_a_watch_is_changed_paused_and_deleted(watched: Watch, lab: Lab, sign_in
     client.post(f"/trends/{watched.pk}/delete/")
     assert not Watch.objects.exists()
     assert Run.objects.count() == 65
+    [event] = AuditEvent.objects.filter(lab=lab, act="watch deleted")
+    assert (event.subject, event.who, event.detail) == ("weekly", "engineer@example.org", {"watch": watched.pk})
 
 
-def test_a_test_goes_to_all_recipients(watched: Watch, sign_in: SignIn) -> None:
+def test_the_channels_that_are_offered_are_those_of_the_lab_that_are_on(
+    watched: Watch, cast: Cast, lab: Lab, sign_in: SignIn
+) -> None:
+    own = Destination.objects.get()
+    off = destination(lab, name="switched off", address="off@example.org", is_active=False)
+    with lab_scope(cast.other_lab.pk):
+        others = destination(cast.other_lab, name="of others")
+    client = sign_in("engineer")
+    for address in (f"/trends/{watched.pk}/edit/", f"/trends/new/?{QUERY}"):
+        page = client.get(address)
+        text = said(page)
+        assert own.name in text
+        assert off.name not in text
+        assert others.name not in text
+    for wrong in (off, others):
+        typed = {"name": "nightly", "threshold": "5", "recipients": [own.pk, wrong.pk]}
+        answer = client.post(f"/trends/{watched.pk}/edit/", typed)
+        assert (answer.status_code, f"{wrong.pk} is not one of the available choices" in said(answer)) == (422, True)
+    assert [one.destination for one in watched.recipients.all()] == [own]
+
+
+def test_a_test_goes_to_all_recipients_that_are_on(watched: Watch, lab: Lab, sign_in: SignIn) -> None:
     client = sign_in("engineer")
     text = said(client.post(f"/trends/{watched.pk}/test/", follow=True))
     assert "A test is on its way to email of the team." in text
     sent = Delivery.objects.first()
     assert (sent.is_test, sent.payload["event"]) == (True, "test")
+    destination(lab, name="of another watch", address="others@example.org")
+    off = destination(lab, name="off", address="off@example.org", is_active=False)
+    watched.recipients.create(lab=lab, destination=off)
+    client.post(f"/trends/{watched.pk}/test/")
+    assert {one.destination.address for one in Delivery.objects.all()} == {"team@example.org"}
+    watched.recipients.exclude(destination=off).delete()
+    text = said(client.post(f"/trends/{watched.pk}/test/", follow=True))
+    assert "Nothing was sent: all recipients of this watch are switched off." in text
     watched.recipients.all().delete()
     assert "There are no recipients yet" in said(client.post(f"/trends/{watched.pk}/test/", follow=True))
 

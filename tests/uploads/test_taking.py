@@ -47,6 +47,15 @@ def test_taking_what_discovery_reads_puts_it_into_the_inventory(lab: Lab, offer:
     assert (found.state, found.host) == ("taken", host)
 
 
+def test_no_exit_status_is_stated_where_none_was_recorded(lab: Lab, offer: Any, sign_in: Any) -> None:
+    host = Host.objects.create(lab=lab, name="host3")
+    take(offer(last=last_line()), host)
+    assert ToolOutput.objects.get(host=host).exit_status is None
+    page = sign_in("viewer").get(f"/hosts/{host.pk}/").content.decode()
+    row = page[page.index("/tool-outputs/") :]
+    assert '<td class="num">–</td>' in row[: row.index("</tr>")]
+
+
 def test_an_output_in_a_page_is_taken_without_its_tags(lab: Lab, bring: Bring) -> None:
     host = Host.objects.create(lab=lab, name="host3")
     lines = [

@@ -6,11 +6,13 @@ the kernel's time holds what its threads do for fio (RAID, encryption, writing b
 It is a lower bound, and a filesystem that runs in user space counts as somebody else.
 """
 
+import json
 import os
 import re
 import time
 from typing import Any, Dict, List, Optional, Set
 
+from .conf import boot_id
 from .mount import disks_below
 
 SECTOR = 512  # of /proc/diskstats, whatever the disk has
@@ -20,6 +22,7 @@ SPAN_S, LONGEST_S = (
     5.0,
     120.0,
 )  # what is looked at before a run: at least the last so many seconds, where there are as many, and no more
+MINUTE_S = 60.0  # over which the kernel averages the load, and we where we have to do it
 SETTLED_S = 420.0  # then what the 256 processes that a run may have left in the load average is below 0.25
 # Counted again on the disks below them; nbd and drbd are network. nvme0c1n1 is one path of nvme0n1.
 STACKED = re.compile(r"(?:loop|ram|zram|dm-|md|sr|fd|zd|bcache|nbd|drbd|rbd).*|nvme\d+c\d+n\d+")
@@ -101,32 +104,81 @@ class Idle:
         if not self.samples or time.monotonic() - self.samples[-1]["clock"] >= SPAN_S:
             self.samples = self.samples[-1:] + [sample()]
 
-    def figures_for_runner(self, last_run: Optional[float]) -> Dict[str, Any]:
+    def figures_for_runner(self, last_run: Optional[float], run_before: Optional[Figures] = None) -> Dict[str, Any]:
         """Return the figures for the runner, once.
 
         Args:
             last_run: When a run of this agent ended here, in seconds since 1970, or None.
+            run_before: What the last run noted at its end (`note_end`), if it is known.
         """
         now = time.monotonic()
         enough = [item for item in self.samples if now - item["clock"] >= SPAN_S][-1:] or self.samples[:1]
         self.samples = []
-        return {"sample": enough[0] if enough else None, "last_run": last_run}
+        return {"sample": enough[0] if enough else None, "last_run": last_run, "run_before": run_before}
 
 
 def before(idle: Dict[str, Any], now: Sample) -> Figures:
-    """Return load_before (average of a minute), disk_before and network_before (bytes/s of all disks and NICs) over the last seconds."""
+    """Return load_before (average of a minute), disk_before and network_before (bytes/s of all disks and NICs) over the last seconds.
+
+    Soon after another run of ours the kernel's average holds that run's own load. Then load_before is the time that others' processes
+    spent in user mode, in cores: since the agent looked last, or where that was less than a second ago, beside that run and since.
+    """
     figures: Figures = {}
-    since_run = SETTLED_S if idle["last_run"] is None else time.time() - idle["last_run"]
-    if since_run >= SETTLED_S and now["load"] >= 0:
-        figures["load_before"] = now["load"]
     earlier = idle["sample"]
     seconds = now["clock"] - earlier["clock"] if earlier else 0.0
-    if earlier and SHORTEST_S <= seconds <= LONGEST_S:
+    is_long = SHORTEST_S <= seconds <= LONGEST_S
+    since_run = SETTLED_S if idle["last_run"] is None else time.time() - idle["last_run"]
+    if since_run >= SETTLED_S:
+        load = now["load"] if now["load"] >= 0 else None  # type: Optional[float]
+    elif earlier and is_long:
+        load = max(0.0, now["user"] - earlier["user"]) / seconds
+    else:
+        load = load_beside_last_run(idle.get("run_before"), now)
+    if load is not None:
+        figures["load_before"] = load
+    if earlier and is_long:
         figures["seconds_before"] = seconds
         for name, kind in (("disk_before", "disks"), ("network_before", "nics")):
             if now[kind]:
                 figures[name] = moved(earlier[kind], now[kind]) / seconds
     return figures
+
+
+def load_beside_last_run(run_before: Optional[Figures], now: Sample) -> Optional[float]:
+    """Return the cores that others kept busy in the last minute: beside the run before this one, and since its end.
+
+    None where that run has noted nothing, ended more than a minute ago, or before the host was restarted.
+    """
+    if not run_before:
+        return None
+    since = now["clock"] - run_before["clock"]  # type: float
+    if not 0 <= since <= MINUTE_S or now["user"] < run_before["user"]:
+        return None
+    beside = min(run_before["seconds"], MINUTE_S - since)
+    busy: float = run_before["load"] * beside + now["user"] - run_before["user"]
+    return busy / (beside + since)
+
+
+LAST = "activity.json"
+
+
+def note_end(state: str, at_end: Figures) -> None:
+    """Store the figures of a run's end in the agent's folder for the run after it; a full disk is no reason to fail."""
+    try:
+        with open(os.path.join(state, LAST), "w") as target:
+            json.dump(dict(at_end, boot_id=boot_id()) if at_end else {}, target)
+    except OSError:
+        pass
+
+
+def read_end(state: str) -> Optional[Figures]:
+    """Return what the last run has noted at its end, or None where there is nothing of it since the host's start."""
+    try:
+        with open(os.path.join(state, LAST)) as source:
+            noted = dict(json.load(source))
+        return noted if noted.pop("boot_id", "") == boot_id() else None
+    except (OSError, ValueError, TypeError):
+        return None
 
 
 class ActivityWatch:
@@ -143,6 +195,7 @@ class ActivityWatch:
         self.total: Figures = {}
         self.most: Figures = {}
         self.own: Optional[Set[str]] = None
+        self.at_end: Figures = {}  # for the run after this one
         self.is_local = False
         self.sent = 0
 
@@ -176,6 +229,12 @@ class ActivityWatch:
             result.update((f"{name}_max", amount) for name, amount in self.most.items())
             if own_user_s is not None and now["user"]:
                 result["load_during"] = max(0.0, now["user"] - self.first["user"] - own_user_s) / seconds
+                self.at_end = {
+                    "clock": now["clock"],
+                    "user": now["user"],
+                    "seconds": seconds,
+                    "load": result["load_during"],
+                }
         result = {name: round(value, 3) for name, value in result.items()}
         return result if self.own is None else dict(result, own_disks=sorted(self.own))
 

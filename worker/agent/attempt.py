@@ -32,6 +32,7 @@ class HostAttempt:
         self.accepted = b'"event": "accepted"' in read_or_nothing(self.file("journal.jsonl"))
         self.accept_client = query  # the accept is under way there, its answer not yet heard
         self.announced = False
+        self.guards_sent = b""  # what the server has heard of the guards' evidence
         self.over: Optional[str] = None  # the server's last word, when that was no
         self.conflict_at: Optional[int] = None  # how many good polls there had been when the server said 409
         self.faults = 0  # of ours, one after the other

@@ -4,7 +4,7 @@ import os
 import stat
 import sys
 from functools import lru_cache
-from typing import Dict, List, Optional
+from typing import Dict, List, Optional, Set
 
 from . import directory as directories
 
@@ -13,6 +13,7 @@ GIB = 1024 * MIB
 FREE_MARGIN = 64 * MIB  # never fill the filesystem under test to the last byte
 FIO_PLACES = ("/usr/local/bin/fio", "/usr/bin/fio", "/bin/fio")
 MOST_ROOTS = 32
+PROBE_FOLDER = "/var/lib/spindle-probe"  # of the unit that runs as root, if the administrator has installed it
 
 TEMPLATE = """\
 # What Spindle may do on this host. Only this file can allow more; the server cannot. Read once, when the agent starts.
@@ -32,6 +33,8 @@ max_numjobs = {max_numjobs}
 cpus =
 # Absolute path of fio (empty: {places}).
 fio =
+# yes: a newer version of this program is taken from the server when it has one, between runs (agent.pyz upgrade does it once).
+upgrade = no
 """
 
 
@@ -70,6 +73,12 @@ class Conf:
         self.shared_directory = values.get("shared_directory", "no") == "yes"
         if values.get("shared_directory", "no") not in ("yes", "no"):
             raise Mistake(f"shared_directory = {values['shared_directory']} in agent.conf must be yes or no.")
+        self.upgrade = values.get("upgrade", "no") == "yes"
+        self.probe_folder = values.get("probe_folder") or PROBE_FOLDER
+        if values.get("upgrade", "no") not in ("yes", "no"):
+            raise Mistake(f"upgrade = {values['upgrade']} in agent.conf must be yes or no.")
+        if not os.path.isabs(self.probe_folder):
+            raise Mistake(f"probe_folder = {self.probe_folder} in agent.conf must be an absolute path.")
         if self.cpus.strip("0123456789,-"):
             raise Mistake(f"cpus = {self.cpus} in agent.conf must be a list such as 2-5,8.")
         if self.fio and not os.path.isabs(self.fio):
@@ -82,6 +91,10 @@ class Conf:
     def free_bytes(self, path: str) -> int:
         disk = os.statvfs(path)
         return disk.f_bavail * disk.f_frsize - FREE_MARGIN
+
+    def allowed_cpus(self) -> Set[int]:
+        """Return the numbers of the CPUs that fio may use: those of agent.conf, or all on which this process may run."""
+        return cpu_numbers(self.cpus) if self.cpus else set(os.sched_getaffinity(0))
 
     def fio_path(self) -> Optional[str]:
         """Return the absolute path of fio, never found through PATH."""
@@ -239,7 +252,9 @@ def with_directories(text: str, paths: List[str], conf: Conf) -> str:
 def parse(text: str) -> Dict[str, str]:
     values: Dict[str, str] = {}
     needed = ("quota_bytes", "max_runtime_s", "max_iodepth", "max_numjobs", "cpus", "fio")
-    known = ("directory", "directories") + needed + ("shared_directory",)  # which older files lack
+    known = (
+        ("directory", "directories") + needed + ("shared_directory", "upgrade", "probe_folder")
+    )  # which older files lack
     for number, line in enumerate(text.splitlines(), 1):
         key, separator, value = (part.strip() for part in line.partition("="))
         if not key or key.startswith("#"):
@@ -328,6 +343,16 @@ def _positive(values: Dict[str, str], key: str) -> int:
     if not values[key].isdigit() or int(values[key]) < 1:
         raise Mistake(f"{key} = {values[key]} in agent.conf must be a whole number above 0.")
     return int(values[key])
+
+
+def cpu_numbers(text: str) -> Set[int]:
+    """Return the numbers of a list such as `2-5,8`."""
+    numbers: Set[int] = set()
+    for part in text.strip().split(","):
+        first, _, last = part.partition("-")
+        if first.isdigit() and (last or first).isdigit():
+            numbers |= set(range(int(first), int(last or first) + 1))
+    return numbers
 
 
 def ram_bytes() -> int:

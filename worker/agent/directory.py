@@ -8,9 +8,10 @@ import os
 import pwd
 import re
 import stat
+from contextlib import suppress
 from typing import List, Optional, Tuple
 
-OWN_FILE = re.compile(r"data\.\d+\.\d+")
+OWN_FILE = re.compile(r"data\.\d+\.\d+|job\d+\.\d+\.\d+")
 LOOK = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW
 USE = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 MOST_LINKS = 40
@@ -164,13 +165,22 @@ def remove_run_dir(directory: int, name: str, folder: Optional[int] = None) -> L
     try:
         for each in os.listdir(handle):
             if OWN_FILE.fullmatch(each):
-                os.unlink(each, dir_fd=handle)
+                _remove(each, handle)
         left = os.listdir(handle)
         if not left and _is_named(directory, name, handle):
             os.rmdir(name, dir_fd=directory)
         return left
     finally:
         os.close(handle)
+
+
+def _remove(name: str, handle: int) -> None:
+    """Remove a file, or an empty folder that the engine dircreate has made."""
+    try:
+        os.unlink(name, dir_fd=handle)
+    except IsADirectoryError:
+        with suppress(OSError):  # it is not empty: not of this agent, and reported
+            os.rmdir(name, dir_fd=handle)
 
 
 def _is_named(directory: int, name: str, handle: int) -> bool:

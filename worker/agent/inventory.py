@@ -350,11 +350,15 @@ RAID_VOLATILE = (
 )
 
 
-def collect(conf: Conf, folder: str) -> List[Dict[str, Any]]:
-    """Return the output of each tool; tools run in `folder`, because some leave a log in their working directory."""
+def collect(conf: Conf, folder: str, of_probe: Optional[Dict[str, Any]] = None) -> List[Dict[str, Any]]:
+    """Return the output of each tool; tools run in `folder`, because some leave a log in their working directory.
+
+    Args:
+        of_probe: What is told of the probe that runs as root.
+    """
     clock = ToolClock()
     outputs = [first_that_works(tool, lines, clock, folder) for tool, lines in ONE_OF]
-    outputs += [_file(tool, path) for tool, path in FILES] + [_machine(conf, folder)]
+    outputs += [_file(tool, path) for tool, path in FILES] + [_machine(conf, folder, of_probe or {})]
     outputs.append(output("sysctl", ["/proc/sys"], 0, settings().encode(), b""))
     outputs.append(output("sysfs", ["/sys"], 0, json.dumps(device_tree()).encode(), b""))
     outputs += [ask(clock, folder) for ask in ASKED]
@@ -410,7 +414,7 @@ def _file(tool: str, path: str) -> Dict[str, Any]:
         return output(tool, [path], 1, b"", str(error).encode())
 
 
-def _machine(conf: Conf, folder: str) -> Dict[str, Any]:
+def _machine(conf: Conf, folder: str, of_probe: Dict[str, Any]) -> Dict[str, Any]:
     virt = run_tool(["systemd-detect-virt"], TOOL_TIMEOUT_S, folder)["stdout"].strip()
     names = ("board_vendor", "board_name", "sys_vendor", "product_name")
     facts = dict(
@@ -422,5 +426,6 @@ def _machine(conf: Conf, folder: str) -> Dict[str, Any]:
         directories=[root.path for root in conf.roots],
         boot_id=boot_id(),
         python=".".join(map(str, sys.version_info[:3])),
+        probe={name: value for name, value in of_probe.items() if name != "at"},
     )
     return output("machine", [], 0, json.dumps(facts).encode(), b"")

@@ -13,6 +13,7 @@ import traceback
 from typing import Any, Dict, Optional
 
 from . import inventory
+from .admin import probe
 from .client import Client, Unreachable
 from .conf import Conf, log
 from .disk import write_durably
@@ -145,7 +146,8 @@ def _look(folder: str, server: str, headers: Dict[str, str], conf: Conf, sent: s
         `sent`: the digest that the server has; `refused`: why it never will. Neither means that it is tried again
         soon.
     """
-    outputs = inventory.collect(conf, folder)
+    written = probe.read_outputs(conf.probe_folder)
+    outputs = probe.merge(inventory.collect(conf, folder, probe.describe(conf.probe_folder)), written)
     result = inventory.digest(outputs)
     if result == sent:
         return {"sent": result}

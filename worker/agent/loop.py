@@ -12,6 +12,7 @@ import traceback
 from typing import Any, Dict, List, Optional
 
 from . import VERSION, client, mount, policy, upload
+from .admin import upgrade
 from .client import Answer, Backoff, Client, Unreachable
 from .conf import Conf, Mistake, boot_id, log
 from .inventory_scan import InventoryScan, Refusals
@@ -102,6 +103,7 @@ class AgentLoop:
         self.refusals = Refusals(state)
         self.scan = InventoryScan(state, server, headers, conf, self.refusals)
         self.question = Poll(conf, self.work, self.scan)
+        self.upgrades = upgrade.Upgrades(state, server, conf.upgrade)
         self.untaken: List[int] = []  # attempts of which the server does not hear that they are refused
         self.last_complaint = ""
 
@@ -119,6 +121,8 @@ class AgentLoop:
                     self.scan.start_if_due()
                 if once and self._done():
                     break
+                if self.work.good_polls and not self.work.attempts:
+                    self.upgrades.act()
                 self._ask()
                 self._sleep()
         except Stopped:
@@ -198,6 +202,7 @@ class AgentLoop:
         self.refusals.clear("poll")
         self.work.good_polls += 1
         self._say_once("Connected.")
+        self.upgrades.hear(answer.body)
         body, attempts = answer.body, self.work.attempts
         self.question.hear_wanted(body.get("look_at") or [])
         self._pause(float(body.get("poll_s") or 0))

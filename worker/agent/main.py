@@ -1,6 +1,7 @@
 """The command line: enrol once, then run; status and check-policy only look."""
 
 import argparse
+import grp
 import hashlib
 import json
 import os
@@ -10,6 +11,7 @@ import time
 from typing import Any, Dict, List, Optional
 
 from . import VERSION, client, conf, directory, inventory, inventory_scan, mount, policy, render
+from .admin import doctor, probe, upgrade
 from .client import Answer, Client, Unreachable
 from .conf import log
 from .disk import write_durably
@@ -49,30 +51,59 @@ def _parser() -> argparse.ArgumentParser:
         ("run", run, "the agent"),
         ("allow", allow, "allow further directories for test files; the agent is told when it is started again"),
         ("status", status, "what this host allows and what it is doing"),
+        (
+            "doctor",
+            examine,
+            "check configuration, permissions, server, clock, fio, directories and spool, and say what to do",
+        ),
+        (
+            "upgrade",
+            take_upgrade,
+            "take the server's newer version of this program, if there is one and no run is under way",
+        ),
+        (
+            "probe",
+            run_probe,
+            "as root, without network: read what only root can read; the units of install.sh --probe do this",
+        ),
         ("check-policy", check_policy, "show the job file of a workload, or why it is refused"),
     ):
         sub = acts.add_parser(name, help=words, description=words)
         sub.set_defaults(act=act)
         sub.add_argument(
-            "--state", required=name != "check-policy", help="the agent's folder, best not on a disk under test"
+            "--state",
+            required=name not in ("check-policy", "probe"),
+            help="the agent's folder, best not on a disk under test",
         )
-        if name in ("enrol", "run"):
-            sub.add_argument("--server", required=name == "enrol", help="address such as https://spindle.example.org")
-        if name == "enrol":
-            words = f"file that holds the one-use token, - for standard input (without it: {client.TOKEN_VARIABLE}, or it is asked for)"
-            sub.add_argument("--token-file", metavar="FILE", help=words)
-            sub.add_argument("--token", help=argparse.SUPPRESS)
-            sub.add_argument("--shared-directory", action="store_true", help="although other accounts may write there")
-            sub.add_argument("--again", action="store_true", help="although this folder is enrolled already")
-        if name in ("enrol", "allow"):
-            words = "where test files go; made on the filesystem under test. Say it again for each further filesystem"
-            required = name == "allow"
-            sub.add_argument("--directory", action="append", metavar="DIRECTORY", required=required, help=words)
-        if name == "run":
-            sub.add_argument("--once", action="store_true", help="do what is open, then end")
-        if name == "check-policy":
-            sub.add_argument("file", help="a workload as JSON")
+        _add_arguments(name, sub)
     return parser
+
+
+def _add_arguments(name: str, sub: argparse.ArgumentParser) -> None:
+    if name in ("enrol", "run", "doctor", "upgrade"):
+        sub.add_argument("--server", required=name == "enrol", help="address such as https://spindle.example.org")
+    if name == "enrol":
+        words = f"file that holds the one-use token, - for standard input (without it: {client.TOKEN_VARIABLE}, or it is asked for)"
+        sub.add_argument("--token-file", metavar="FILE", help=words)
+        sub.add_argument("--token", help=argparse.SUPPRESS)
+        sub.add_argument("--shared-directory", action="store_true", help="although other accounts may write there")
+        sub.add_argument("--again", action="store_true", help="although this folder is enrolled already")
+    if name in ("enrol", "allow"):
+        words = "where test files go; made on the filesystem under test. Say it again for each further filesystem"
+        required = name == "allow"
+        sub.add_argument("--directory", action="append", metavar="DIRECTORY", required=required, help=words)
+    if name == "run":
+        sub.add_argument("--once", action="store_true", help="do what is open, then end")
+    if name == "probe":
+        sub.add_argument(
+            "--folder", default=conf.PROBE_FOLDER, help="where its outputs are written, for the agent to read"
+        )
+        sub.add_argument("--group", help="the agent's group, which may read them")
+        sub.add_argument(
+            "--drop-caches", action="store_true", help="drop the page cache, if probe.conf there allows it"
+        )
+    if name == "check-policy":
+        sub.add_argument("file", help="a workload as JSON")
 
 
 def _state(arguments: argparse.Namespace) -> str:
@@ -128,11 +159,62 @@ def run(arguments: argparse.Namespace) -> int:
         log(f"{state} holds no identity. Enrol first.")
         return 2
     conf.create(state)
+    limits = conf.load(state)
+    newer = upgrade.Programs(state).successor()
+    if newer:
+        upgrade.hand_over(newer)
     with open("/proc/sys/kernel/random/uuid") as source:
         instance = source.read().strip()
     headers = client.headers(state, known, instance)
-    AgentLoop(state, conf.load(state), arguments.server or known["server"], headers).run(arguments.once)
+    try:
+        AgentLoop(state, limits, arguments.server or known["server"], headers).run(arguments.once)
+    except Exception as error:
+        if not upgrade.is_on_trial(state):
+            raise
+        log(f"This version of the agent did not come up: {type(error).__name__}: {error}")
+        upgrade.start_again()
     return 0
+
+
+def examine(arguments: argparse.Namespace) -> int:
+    return doctor.examine(os.path.realpath(str(arguments.state)), arguments.server or "")
+
+
+def take_upgrade(arguments: argparse.Namespace) -> int:
+    state = _state(arguments)
+    known = client.read_identity(state)
+    if known is None:
+        raise conf.Mistake(f"{state} holds no identity. Enrol first.")
+    conf.load(state)
+    upgrade.refuse_unless_idle(Spool(state).glance())
+    server = arguments.server or known["server"]
+    answer = Client(server, client.headers(state, known, "upgrade")).call("GET", "self/")
+    if not answer.good:
+        log(f"The server refused the question: {answer.reason}.")
+        return 1
+    release = upgrade.release_of(answer.body)
+    if release is None:
+        log(f"The server has nothing newer than {VERSION}.")
+        return 0
+    try:
+        upgrade.Programs(state).take(server, release)
+    except upgrade.Failed as failure:
+        log(f"Nothing was changed: {failure}.")
+        return 1
+    log(
+        f"Version {release['version']} is taken. A running agent changes to it between two runs; a stopped one when it is started."
+    )
+    return 0
+
+
+def run_probe(arguments: argparse.Namespace) -> int:
+    group = grp.getgrnam(arguments.group).gr_gid if arguments.group else None
+    if arguments.drop_caches:
+        if not arguments.state:
+            raise conf.Mistake("--drop-caches needs --state, where the agent's request is.")
+        request = os.path.join(os.path.realpath(arguments.state), "requests", probe.REQUEST)
+        return probe.drop_caches(request, arguments.folder, group)
+    return probe.run(arguments.folder, group)
 
 
 def allow(arguments: argparse.Namespace) -> int:
@@ -173,6 +255,11 @@ def status(arguments: argparse.Namespace) -> int:
         print(f"attempt {number}: {state_now}")
     for name in sorted(os.listdir(spool.quarantine_path)):
         print(f"in quarantine: {name}")
+    newer = upgrade.Programs(state).describe()
+    if newer:
+        print(f"newer program: {newer}")
+    for name, value in sorted(probe.describe(limits.probe_folder).items()):
+        print(f"probe {name}: {value}")
     for what, refusal in sorted(inventory_scan.read_refusals(state).items()):
         since = time.strftime("%Y-%m-%d %H:%M", time.localtime(refusal["since"]))
         print(f"the server refuses the {what} since {since}: {refusal['reason']}")

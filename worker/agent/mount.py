@@ -35,23 +35,33 @@ def disks_below(directory: str) -> Tuple[Optional[Set[str]], bool]:
     if kind in IN_MEMORY:
         return set(), True
     try:
-        result = _of_filesystem(directory, kind, source)
+        result = set().union(*map(_whole, _of_filesystem(directory, kind, source)))  # type: Set[str]
         return result, not any(map(_is_remote, result))
     except (NotTold, OSError):
         return None, kind == "zfs"
 
 
-def _of_filesystem(directory: str, kind: str, source: str) -> Set[str]:
+def block_devices(directory: str) -> List[str]:
+    """Return the paths in /sys of the block devices that hold a filesystem; none of one in memory.
+
+    Raises:
+        NotTold: The kernel does not name them (ZFS, overlay, NFS).
+    """
+    kind, source = _mounted(os.path.realpath(directory))
+    return [] if kind in IN_MEMORY else _of_filesystem(directory, kind, source)
+
+
+def _of_filesystem(directory: str, kind: str, source: str) -> List[str]:
     device = os.stat(directory).st_dev
     path = f"{SYS}/dev/block/{os.major(device)}:{os.minor(device)}"
     if os.path.exists(path):
-        return _whole(path)
+        return [path]
     own = os.path.basename(os.path.realpath(source))
     pools = f"{SYS}/fs/btrfs"
     for pool in os.listdir(pools) if kind == "btrfs" else []:
         members = os.listdir(f"{pools}/{pool}/devices") if os.path.isdir(f"{pools}/{pool}/devices") else []
         if own in members:
-            return set().union(*(_whole(f"{SYS}/class/block/{name}") for name in members))
+            return [f"{SYS}/class/block/{name}" for name in members]
     raise NotTold
 
 

@@ -6,19 +6,21 @@ type and bounds, then all together against what agent.conf and the machine allow
 
 import os
 import re
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Set, Tuple
 
-from .conf import FREE_MARGIN, Conf, ram_bytes
-from .options import OPTIONS, REQUIRED
+from .conf import FREE_MARGIN, Conf, cpu_numbers, ram_bytes
+from .disk import text_of
+from .options import METADATA, OPTIONS, REQUIRED, agreement, value_of
+from .options.refusals import REFUSED
 
 Job = Dict[str, Any]
 MAX_JOBS = 16
+MAX_FILES = 100000  # of a run
 RAM_SHARE = 4  # buffers may take a quarter of the memory
 LONGEST_PATH = 500
 RUN_DIR = re.compile(r"attempt-\d+")
 
 READING = ("read", "randread", "rw", "randrw")
-WRITING = ("write", "randwrite", "rw", "randrw")
 
 
 class Refused(Exception):
@@ -98,19 +100,20 @@ def check(workload: Any, limits: PolicyLimits) -> List[Job]:
         raise Refused(f"jobs: expected a list of 1 to {MAX_JOBS} jobs.")
     checked = [_job(number, job) for number, job in enumerate(jobs)]
     for job in checked:
-        _agrees_with_itself(job)
+        for key, expected in agreement.disagreements(job):
+            raise Refused(f"{job['name']}.{key}: found {_shown(job.get(key))}, expected {expected}.")
         _within_host(job, limits)
     _together(checked, limits)
     return checked
 
 
 def reads(job: Job) -> bool:
-    """Return whether the job reads data from files; the null engine touches none."""
-    return job["rw"] in READING and job["ioengine"] != "null"
+    """Return whether the job reads data from files; the null engine and those of metadata touch none."""
+    return job["rw"] in READING and job["ioengine"] not in ("null", *METADATA)
 
 
 def writes(job: Job) -> bool:
-    return job["rw"] in WRITING
+    return job["rw"] in agreement.WRITING or job["ioengine"] in METADATA
 
 
 def _job(number: int, given: Any) -> Job:
@@ -119,33 +122,24 @@ def _job(number: int, given: Any) -> Job:
         raise Refused(f"{where}: expected an object of job options.")
     for key in given:
         if key not in OPTIONS and key != "name":
-            raise Refused(f"{where}.{_shown(key)}: this host does not know or does not allow this option.")
+            reason = REFUSED.get(key, "") if type(key) is str else ""
+            more = f": {reason}" if reason else ""
+            raise Refused(f"{where}.{_shown(key)}: this host does not know or does not allow this option{more}.")
     name = f"job{number}"
     if given.get("name", name) != name:
         raise Refused(f"{where}.name: found {_shown(given['name'])}, expected {name}: names are made, not chosen.")
     job: Job = {"name": name}
     for key, option in OPTIONS.items():
-        words, is_right = option.rule
         value = given.get(key, option.default)
+        if option.is_rare and (value is None or value == option.default):
+            continue
+        words = option.rule.words
         if value is REQUIRED:
             raise Refused(f"{where}.{key}: missing, expected {words}.")
-        if not is_right(value):
+        if not option.rule.is_right(value):
             raise Refused(f"{where}.{key}: found {_shown(value)}, expected {words}.")
         job[key] = value
     return job
-
-
-def _agrees_with_itself(job: Job) -> None:
-    def need(truth: bool, key: str, expected: str) -> None:
-        if not truth:
-            raise Refused(f"{job['name']}.{key}: found {job[key]}, expected {expected}.")
-
-    counted = job["sync"] in ("fsync", "fdatasync")
-    need(job["runtime"] is not None or not job["time_based"], "time_based", "false, because there is no runtime")
-    need(job["block_size"] <= job["file_size"], "block_size", f"at most the file_size, {job['file_size']}")
-    need(job["rwmixread"] is None or job["rw"] in ("rw", "randrw"), "rwmixread", "null unless rw is rw or randrw")
-    need(counted or job["fsync_every"] == 0, "fsync_every", "0 unless sync is fsync or fdatasync")
-    need(job["ioengine"] != "mmap" or not job["direct"], "direct", "false: mmap goes through the page cache")
 
 
 def _within_host(job: Job, limits: PolicyLimits) -> None:
@@ -153,30 +147,63 @@ def _within_host(job: Job, limits: PolicyLimits) -> None:
     for key, most in (("iodepth", conf.max_iodepth), ("numjobs", conf.max_numjobs)):
         if job[key] > most:
             raise Refused(f"{job['name']}.{key}: {job[key]} is more than this host allows, {most}.")
+    _within_cpus(job, conf)
+
+
+def _within_cpus(job: Job, conf: Conf) -> None:
+    """Refuse CPUs that agent.conf does not allow, or that this host does not have."""
+    allowed = conf.allowed_cpus()
+    for key in ("cpus_allowed", "numa_cpu_nodes"):
+        if key not in job:
+            continue
+        wanted = set(job[key]) if key == "cpus_allowed" else _cpus_of_nodes(job[key])
+        if not wanted or wanted - allowed:
+            raise Refused(f"{job['name']}.{key}: found {_shown(job[key])}, expected CPUs among {sorted(allowed)}.")
+
+
+def _cpus_of_nodes(nodes: List[int]) -> Set[int]:
+    """Return the CPUs of NUMA nodes; empty where the kernel does not know one of them."""
+    texts = [text_of(f"/sys/devices/system/node/node{node}/cpulist") for node in nodes]
+    return set().union(*map(cpu_numbers, texts)) if all(texts) else set()
 
 
 def _together(jobs: List[Job], limits: PolicyLimits) -> None:
-    """Check limits that jobs share: files of all jobs, processes and buffers of jobs between two stonewalls."""
+    """Check limits that jobs share: files of all jobs, processes and memory of jobs between two stonewalls."""
     conf = limits.conf
-    files = sum(job["file_size"] * job["numjobs"] for job in jobs if job["ioengine"] != "null")
+    _files(jobs, limits)
+    seconds = sum(map(agreement.seconds_of, jobs))
+    if seconds > conf.max_runtime_s:
+        raise Refused(f"runtime: {seconds} s in all are more than this host allows, {conf.max_runtime_s} s.")
+    if len({value_of(job, "steadystate_check_interval") for job in jobs}) > 1:
+        raise Refused("steadystate_check_interval: expected the same for all jobs.")
+    for group in _groups(jobs):
+        processes = sum(job["numjobs"] for job in group)
+        if processes > conf.max_numjobs:
+            raise Refused(f"numjobs: {processes} at the same time are more than this host allows, {conf.max_numjobs}.")
+        memory = sum(map(agreement.memory_bytes, group))
+        if memory > limits.ram_bytes // RAM_SHARE:
+            raise Refused(
+                f"block_size × iodepth × numjobs, with maps and verification: {memory} bytes are more than a quarter of this host's"
+                " memory."
+            )
+
+
+def _files(jobs: List[Job], limits: PolicyLimits) -> None:
+    count = sum(map(agreement.files_count, jobs))
+    if count > MAX_FILES:
+        raise Refused(f"nrfiles: {count} files in all are more than {MAX_FILES}.")
+    files = file_bytes(jobs)
     if files > limits.quota_bytes:
         raise Refused(f"file_size: {files} bytes in all are more than this host's quota, {limits.quota_bytes}.")
     if files and files > limits.free_bytes:
         raise Refused(
             f"file_size: {files} bytes in all do not fit: {max(0, limits.free_bytes)} are free beyond a margin of {FREE_MARGIN}."
         )
-    seconds = sum((job["runtime"] or 0) + job["ramp_time"] for job in jobs)
-    if seconds > conf.max_runtime_s:
-        raise Refused(f"runtime: {seconds} s in all are more than this host allows, {conf.max_runtime_s} s.")
-    for group in _groups(jobs):
-        processes = sum(job["numjobs"] for job in group)
-        if processes > conf.max_numjobs:
-            raise Refused(f"numjobs: {processes} at the same time are more than this host allows, {conf.max_numjobs}.")
-        buffers = sum(job["block_size"] * job["iodepth"] * job["numjobs"] for job in group)
-        if buffers > limits.ram_bytes // RAM_SHARE:
-            raise Refused(
-                f"block_size × iodepth × numjobs: {buffers} bytes are more than a quarter of this host's memory."
-            )
+
+
+def file_bytes(jobs: List[Job]) -> int:
+    """Return the size of all files of the jobs, which exist at the same time."""
+    return sum(map(agreement.files_bytes, jobs))
 
 
 def _groups(jobs: List[Job]) -> List[List[Job]]:

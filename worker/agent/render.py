@@ -4,6 +4,7 @@ import os
 from typing import List, Tuple
 
 from . import options
+from .options import agreement
 from .policy import Job, reads, writes
 
 # Always ours.
@@ -11,8 +12,10 @@ FROM_AGENT = (  # noqa: SIM905
     "filename_format clocksource cpus_allowed randrepeat invalidate fallocate nrfiles thread unlink verify_state_save disk_util "
     "clat_percentiles lat_percentiles slat_percentiles percentile_list"
 ).split()
-FROM_WORKLOAD = [option.fio_name for option in options.OPTIONS.values()] + ["fdatasync"]  # which policy.py has checked
+FROM_WORKLOAD = [options.fio_name(name) for name in options.OPTIONS] + ["fdatasync"]  # which policy.py has checked
 OPTIONS = frozenset(FROM_WORKLOAD + FROM_AGENT)
+
+UNUSUAL_ENGINES = options.METADATA + ("vsync", "splice", "io_uring")
 
 FIXED = (
     (
@@ -47,15 +50,31 @@ def files_to_fill(jobs: List[Job]) -> List[Tuple[str, int]]:
     """Return names and sizes of files that must hold data before fio starts.
 
     Reads of a file that fio or fallocate laid out can be answered without the disk, and fio would remove and lay out
-    again a
-    file that is too short.
+    again a file that is too short.
     """
     return [
-        (f"data.{number}.{clone}", job["file_size"])
+        (_file_name(number, job, clone, file), agreement.length_of_file(job, clone))
         for number, job in enumerate(jobs)
         if reads(job)
         for clone in range(job["numjobs"])
+        for file in range(options.value_of(job, "nrfiles"))
     ]
+
+
+def is_unusual(job: Job) -> bool:
+    """Return whether a job has what not every fio knows: one of the rare options, or an engine of few."""
+    return job["ioengine"] in UNUSUAL_ENGINES or any(
+        option.is_rare and name in job for name, option in options.OPTIONS.items()
+    )
+
+
+def _has_fios_names(job: Job) -> bool:
+    """Return whether the files of a job have fio's usual names: where it has several, and where fio insists on it to verify."""
+    return options.value_of(job, "nrfiles") > 1 or agreement.is_set(job, "verify")
+
+
+def _file_name(number: int, job: Job, clone: int, file: int) -> str:
+    return f"{job['name']}.{clone}.{file}" if _has_fios_names(job) else f"data.{number}.{clone}"
 
 
 def command_line(fio: str, spool: str, jobs: List[Job], status_interval: int) -> List[str]:
@@ -74,11 +93,12 @@ def command_line(fio: str, spool: str, jobs: List[Job], status_interval: int) ->
     return argv + [os.path.join(spool, "job.fio")]
 
 
-def _options(number: int, job: Job) -> List[Tuple[str, object]]:
+def _options(number: int, job: Job) -> List[Tuple[str, str]]:
     lines = options.lines_of(job)
     always = sum(option.written == options.ALWAYS for option in options.OPTIONS.values())
-    # A name relative to fio's working directory, which is the attempt's own; one file for each clone.
-    return lines[:always] + [("filename_format", f"data.{number}.$jobnum")] + lines[always:]
+    # A name relative to fio's working directory, which is the attempt's own; one file for each clone, or several.
+    name = "$jobname.$jobnum.$filenum" if _has_fios_names(job) else f"data.{number}.$jobnum"
+    return lines[:always] + [("filename_format", name)] + lines[always:]
 
 
 def _line(option: str, value: object) -> str:

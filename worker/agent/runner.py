@@ -13,7 +13,7 @@ import traceback
 from typing import Any, Dict, List, Optional, Tuple
 
 from . import directory
-from .activity import ActivityWatch
+from .activity import ActivityWatch, note_end
 from .cleanup import kill_all
 from .conf import MIB
 from .disk import conclude, is_low, journal, release, write_whole
@@ -102,6 +102,8 @@ class Runner:
         self.limit_words = f"{of}, {self.limit_s} s"
         self.target: Dict[str, Any] = plan.get("target") or {}
         self.idle: Dict[str, Any] = plan["idle"]
+        self.guards: List[Dict[str, Any]] = plan.get("guards") or []
+        self.file_bytes: int = plan.get("file_bytes", 0)
         self.verdict: Optional[Tuple[str, str]] = None  # why fio is being stopped: outcome, reason
         self.child_signal: Optional[int] = None
         self.kill_at: Optional[float] = None
@@ -119,6 +121,7 @@ class Runner:
                 self._remove_run_dir()
                 return
             self._fill_files()
+            early = self._hold_guards() or early
             self._start_fio()
             self.watch = early or self._look_around()  # counters show nothing of fio yet, which need not wait for this
             self.watch.begin()
@@ -196,6 +199,45 @@ class Runner:
                 seconds=round(time.monotonic() - begun, 3),
             )
 
+    def _hold_guards(self) -> Optional[ActivityWatch]:
+        """Wait until the guards of the offer hold, or stop with what they found. A fresh look around where one looked for idleness."""
+        if not self.guards:
+            return None
+        from . import guards  # here, because a runner without them starts sooner
+        from .guards.evidence import RunSite
+
+        with open(self._file("place.json")) as source:
+            place = json.load(source)
+        more = max(0, self.file_bytes - sum(size for _, size in self.files))
+        site = RunSite(self.folder, self.files, more, place, self._sleep)
+        held = guards.GuardRound(self.guards, site, self._tell_guards)
+        try:
+            held.hold()
+        except guards.GuardRefusal as refusal:
+            raise Stop("failed", str(refusal)) from refusal
+        finally:
+            for entry in held.evidence:
+                self._journal("guard", **entry)
+        if not guards.idle.SAMPLES:
+            return None
+        last_run = time.time() if self.files else self.idle["last_run"]  # the load average holds the filling
+        self.idle = {"sample": guards.idle.SAMPLES[0], "last_run": last_run, "run_before": None}
+        return self._look_around()
+
+    def _sleep(self, seconds: float) -> None:
+        if select.select([self.lock.control], [], [], seconds)[0]:
+            raise Stop("cancelled", "cancelled before fio was started, while its guards were checked")
+
+    def _tell_guards(self, evidence: List[Dict[str, Any]]) -> None:
+        """Store what the guards found for the agent, which sends it on, and wake it."""
+        with open(self._file("guards.new"), "w") as target:
+            json.dump(evidence, target)
+        os.rename(self._file("guards.new"), self._file("guards.json"))
+        try:
+            os.write(self.lock.alive, b"g")
+        except BlockingIOError:
+            pass  # nobody has read for days
+
     def _stop_before_start(self, begun: float) -> None:
         if select.select([self.lock.control], [], [], 0)[0]:
             raise Stop("cancelled", "cancelled while test files were being filled")
@@ -221,6 +263,7 @@ class Runner:
             if pid:
                 whole = os.WIFEXITED(status)  # else it did not wait for its processes, and their time is not in `used`
                 self._journal("activity", **self.watch.end(used.ru_utime if whole else None))
+                note_end(self._state(), self.watch.at_end)
                 self._empty_stderr(stderr)
                 return status
             self._check_limits()

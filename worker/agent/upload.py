@@ -8,6 +8,7 @@ from typing import Any, Dict, List, Optional
 
 from .attempt import HostAttempt
 from .client import Client, Unreachable
+from .conf import log
 from .disk import STREAMS, read_or_nothing, started_at
 
 INLINE = 256 * 1024  # so many bytes of last chunks go with the end, in one request
@@ -66,6 +67,20 @@ def announce(client: Client, attempt: HostAttempt) -> None:
         },
     )
     attempt.announced = True
+
+
+def send_guards(client: Client, attempt: HostAttempt) -> None:
+    """Send what the guards have found on this host, each time that it has changed."""
+    evidence = read_or_nothing(attempt.file("guards.json"))
+    if not evidence or evidence == attempt.guards_sent:
+        return
+    try:
+        _say(client, attempt, "guards", {"evidence": json.loads(evidence.decode())})
+    except UploadRefusal as refusal:
+        if refusal.status not in (400, 404):
+            raise
+        log(f"The server did not take the evidence of the guards ({refusal}). It is in the run's journal.")
+    attempt.guards_sent = evidence
 
 
 def refuse(client: Client, attempt_id: int, token: int, reason: str) -> None:

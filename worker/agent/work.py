@@ -18,15 +18,18 @@ from contextlib import suppress
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from . import mount, policy, render, upload
-from .activity import Idle
+from .activity import Idle, read_end
 from .attempt import HostAttempt
 from .cleanup import kill_all, place_in, remove_run_dir, remove_strays
 from .client import Client, Unreachable
 from .conf import Conf, Mistake, boot_id, log
 from .disk import reserve
+from .guards import read_guards
 from .inventory import fio_version
+from .runner import ENVIRONMENT
 from .spool import Spool
 
+PARSE_S = 20
 MOST_FAULTS = 3  # of one attempt, one after the other, before it is given up
 
 
@@ -82,6 +85,24 @@ class Fio:
         elif before and not self.version:
             log("fio is not there any more; until it is, every run is refused.")
 
+    def complaint(self, job_file: str) -> str:
+        """Return what this fio says against a rendered job file, or ''. It only parses: options and engines differ by version."""
+        path = os.path.join(self.folder, "parsed.fio")
+        with open(path, "w") as target:
+            target.write(job_file)
+        argv = [str(self.path), "--parse-only", "--warnings-fatal", path]
+        try:
+            parsed = subprocess.run(  # noqa: PLW1510
+                argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=ENVIRONMENT,
+                cwd=self.folder, timeout=PARSE_S,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return f"it had not read it after {PARSE_S} s."
+        finally:
+            os.unlink(path)
+        said = parsed.stdout.decode("utf-8", "replace").strip().splitlines()
+        return "" if parsed.returncode == 0 else "; ".join(said[:3])[:500] or f"it ended with {parsed.returncode}."
+
 
 def refuse_unfit(offer: Dict[str, Any], conf: Conf, fio: Fio, newest: int) -> Any:
     """Return the checked jobs of an offer.
@@ -104,6 +125,13 @@ def refuse_unfit(offer: Dict[str, Any], conf: Conf, fio: Fio, newest: int) -> An
     if elsewhere:
         raise policy.Refused(elsewhere)
     jobs = policy.check(offer.get("workload"), policy.PolicyLimits(conf, directory))
+    complaint = fio.complaint(render.job_file(jobs, conf.cpus)) if any(map(render.is_unusual, jobs)) else ""
+    if complaint:
+        raise policy.Refused(f"{fio.version} of this host does not take the job: {complaint}")
+    try:
+        read_guards(offer.get("guards"))
+    except ValueError as error:
+        raise policy.Refused(str(error)) from error
     if not reserve(conf.state):
         raise policy.Refused("the disk of the agent's spool is full.")
     return jobs
@@ -118,6 +146,7 @@ def record_of(offer: Dict[str, Any], jobs: Any, conf: Conf, fio: Fio, spool: Spo
         "run_dir": os.path.join(policy.directory_of(offer, conf), f"attempt-{offer['attempt']}"),
         "job_file": render.job_file(jobs, conf.cpus),
         "files": render.files_to_fill(jobs),
+        "file_bytes": policy.file_bytes(jobs),
         "argv": render.command_line(str(fio.path), spool.folder(offer["attempt"]), jobs, offer["status_interval"]),
     }
 
@@ -325,7 +354,10 @@ class Work:
                 self._leave(attempt, attempt.over)
         elif state == "offered":
             self._start(attempt, line)
+        elif state == "accepted":
+            upload.send_guards(line, attempt)
         elif state == "running":
+            upload.send_guards(line, attempt)
             if not attempt.announced:
                 upload.announce(line, attempt)
             upload.stream_result(line, attempt, self.is_durable(attempt))
@@ -348,7 +380,10 @@ class Work:
     def _start_runner(self, attempt: HostAttempt) -> None:
         plan = {name: attempt.record[name] for name in ("run_dir", "argv", "files")}
         plan.update(limits_of(attempt.record["offer"], self.conf))
-        plan.update(idle=self.idle.figures_for_runner(self.spool.last_run()))
+        plan.update(
+            guards=read_guards(attempt.record["offer"].get("guards")), file_bytes=attempt.record.get("file_bytes", 0)
+        )
+        plan.update(idle=self.idle.figures_for_runner(self.spool.last_run(), read_end(self.state)))
         attempt.runner, attempt.pipe_ended = self.launcher.start(attempt.path, plan), False
         attempt.probe_in(STARTED_S)
 
@@ -359,6 +394,7 @@ class Work:
         elif not attempt.has("started") and not attempt.accepted:
             upload.accept(line, attempt)  # it ended before the server's yes was heard; an end needs a beginning
             attempt.accepted = True
+        upload.send_guards(line, attempt)
         if upload.finish(line, attempt):
             log(f"Attempt {attempt.id} is complete on the server.")
             self._leave(attempt, None)

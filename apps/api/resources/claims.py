@@ -1,5 +1,6 @@
 """Claims of studies: statement, verdict, numbers, samples, and the readings that would turn the verdict."""
 
+import math
 from typing import Any
 
 from django.db.models import Prefetch, Q, QuerySet
@@ -12,10 +13,15 @@ from rest_framework.request import Request
 from apps.api.conditional import no_document, publish
 from apps.api.fields import LinkField, NumberField, PageField
 from apps.api.openapi import BASE
+from apps.api.resources.questions.serializers import FactorAnswerSerializer
 from apps.api.viewsets import ScopedViewSet
 from apps.comparison.claims.checks.outcomes import VERDICTS
+from apps.comparison.claims.matched.claimed_question import DIRECTIONS, ClaimedQuestion
+from apps.comparison.claims.matched.confounders import confounder_words
 from apps.comparison.claims.models import Claim, VerdictChange
+from apps.comparison.claims.presentation import matched_of
 from apps.comparison.question import QuestionError, text
+from apps.comparison.questions import BY_NAME
 from apps.core.quantities import all_written, written
 from apps.core.text import whole_number
 from apps.core.unit_base import base
@@ -73,7 +79,10 @@ class ClaimConfounderSerializer(serializers.Serializer[Any]):
     """A fact that differs between the samples of a claim."""
 
     fact = serializers.CharField()
-    kind = serializers.CharField(help_text="differs, mixed (inside one group) or unknown (for some of the groups)")
+    kind = serializers.CharField(
+        help_text="differs, mixed (inside one group) or unknown (for some of the groups); of matched sets also "
+        "implied (comes with the factor), not_recorded (by any run) and time (one level measured before the other)"
+    )
     text = serializers.CharField(help_text="of the first comparison in which it differs")
     comparisons = serializers.IntegerField(help_text="in how many of the claim's comparisons it differs")
 
@@ -85,6 +94,42 @@ class ClaimCaveatSerializer(serializers.Serializer[Any]):
     title = serializers.CharField()
     text = serializers.CharField()
     arithmetic = serializers.ListField(child=serializers.CharField())
+
+
+class RunFilterSerializer(serializers.Serializer[Any]):
+    """A fact of runs and the values that count."""
+
+    name = serializers.CharField()
+    equals = serializers.ListField(child=serializers.CharField())
+
+
+class ClaimedQuestionSerializer(serializers.Serializer[Any]):
+    """What a claim says of a question with everything else held equal."""
+
+    factor = serializers.CharField(help_text=", ".join(BY_NAME))
+    level = serializers.CharField()
+    against = serializers.CharField(help_text="the level that it is held against")
+    operation = serializers.CharField()
+    metric = serializers.CharField()
+    direction = serializers.CharField(help_text=", ".join(DIRECTIONS))
+    size = NumberField(
+        allow_null=True, help_text="higher: the least ratio; lower: the greatest; else how far from equal; null: any"
+    )
+    low = serializers.SerializerMethodField(help_text="the least ratio that is claimed")
+    high = serializers.SerializerMethodField(help_text="the greatest ratio that is claimed; null: no limit")
+    hold = serializers.ListField(child=serializers.CharField(), help_text="facts that were held beside the usual ones")
+    ignore = serializers.ListField(child=serializers.CharField(), help_text="facts that were left out")
+    published = serializers.BooleanField(help_text="with the runs of published reports")
+    where = RunFilterSerializer(many=True, help_text="whose runs count")
+
+    @extend_schema_field(NumberField)
+    def get_low(self, claimed: ClaimedQuestion) -> float:
+        return claimed.claimed_ratios[0]
+
+    @extend_schema_field(NumberField(allow_null=True))
+    def get_high(self, claimed: ClaimedQuestion) -> float | None:
+        high = claimed.claimed_ratios[1]
+        return high if math.isfinite(high) else None
 
 
 class ClaimHistorySerializer(serializers.ModelSerializer[VerdictChange]):
@@ -116,8 +161,12 @@ class ClaimSerializer(serializers.ModelSerializer[Claim]):
     samples = serializers.ListField(
         child=serializers.IntegerField(), help_text="ids of the samples that the numbers are from"
     )
-    confounders = ClaimConfounderSerializer(
-        many=True, help_text="what else differs between the samples that are held against each other"
+    question = serializers.SerializerMethodField(help_text="of a claim about a question; null for one with checks")
+    answer = serializers.SerializerMethodField(
+        help_text="what its matched sets said when it was evaluated last; null for a claim with checks"
+    )
+    confounders = serializers.SerializerMethodField(
+        help_text="what else differs between the samples, or the sides of the sets, that are held against each other"
     )
     caveats = serializers.SerializerMethodField(help_text="what Compare's rules find in the same samples")
     sensitivity = serializers.SerializerMethodField(
@@ -132,13 +181,35 @@ class ClaimSerializer(serializers.ModelSerializer[Claim]):
         model = Claim
         fields = (
             "id", "url", "page", "study", "code", "statement", "language", "statement_english", "source_lines", "quote",
-            "comment", "kind", "definition", "verdict", "computed", "samples", "confounders", "caveats", "sensitivity",
+            "comment", "kind", "definition", "verdict", "question", "answer", "computed", "samples", "confounders", "caveats", "sensitivity",
             "doubtful_samples", "readings_tried", "problem", "evaluated_at", "history",
         )  # fmt: skip
         read_only_fields = fields
 
+    @extend_schema_field(ClaimedQuestionSerializer(allow_null=True))
+    def get_question(self, claim: Claim) -> Any:
+        matched = matched_of(claim)
+        return ClaimedQuestionSerializer(matched.claimed).data if matched else None
+
+    @extend_schema_field(FactorAnswerSerializer(allow_null=True))
+    def get_answer(self, claim: Claim) -> Any:
+        matched = matched_of(claim)
+        if matched is None or matched.answer is None:
+            return None
+        address = self.context["request"].build_absolute_uri(matched.link)
+        context = {**self.context, "addresses": {matched.factor.name: address}}
+        return FactorAnswerSerializer(matched.answer, context=context).data
+
+    @extend_schema_field(ClaimConfounderSerializer(many=True))
+    def get_confounders(self, claim: Claim) -> list[Json]:
+        if not claim.is_about_question:
+            return [dict(one) for one in ClaimConfounderSerializer(claim.confounders, many=True).data]
+        return [{**one, "text": confounder_words(one)} for one in claim.confounders]
+
     @extend_schema_field(ClaimComputedSerializer)
     def get_computed(self, claim: Claim) -> Json:
+        if claim.is_about_question:
+            return {"checks": []}
         in_base = base()
         checks = [
             {

@@ -26,7 +26,7 @@ from apps.comparison.charts.comparison import chart_of, refusals
 from apps.comparison.confounders import Confounder, Contrast, Suggestion
 from apps.comparison.likeness import CellMember
 from apps.comparison.models import SavedComparison
-from apps.comparison.question import AXES, CHARTS, NOT_FILTERS, SCALES, QuestionError, parse
+from apps.comparison.question import AXES, CHARTS, MOST_DRAWN, NOT_FILTERS, SCALES, QuestionError, parse
 from apps.comparison.readings import Reading
 from apps.comparison.saved_comparisons.question import resolve_all
 from apps.comparison.statistics.factors import Effect, LevelPair
@@ -101,6 +101,11 @@ class CellSerializer(serializers.Serializer[ComparisonCell]):
     unlike_facts = serializers.ListField(child=serializers.CharField(), help_text="facts that differ inside the cell")
     confounders = serializers.ListField(
         child=serializers.CharField(), help_text="facts that differ from the baseline's cell as well"
+    )
+    unknown_facts = serializers.ListField(
+        source="unknown",
+        child=serializers.CharField(),
+        help_text="facts that are known of neither the cell nor the baseline's, at unlike places, and may differ",
     )
     configurations = UnlikeConfigurationSerializer(
         source="members", many=True, help_text="of a mixture, the first of them"
@@ -191,6 +196,10 @@ class ComparisonSerializer(serializers.Serializer[Comparison]):
     x = serializers.CharField()
     series = serializers.ListField(child=serializers.CharField())
     series_by = serializers.ListField(source="question.series", child=serializers.CharField())
+    drawn = serializers.ListField(
+        child=serializers.CharField(),
+        help_text=f"series that a picture draws, at most {MOST_DRAWN}; a heat map has all",
+    )
     baseline = serializers.CharField(allow_null=True)
     filters = serializers.SerializerMethodField()
     samples = serializers.IntegerField()
@@ -260,7 +269,17 @@ PARAMETERS = [
     OpenApiParameter("scale", enum=list(SCALES), default="linear"),
     BASE,
     OpenApiParameter("chart", enum=list(CHARTS), description="how a picture is drawn; lines or bars where left out"),
-    OpenApiParameter("axis", enum=list(AXES), default="even", description="x of lines in equal steps, or true"),
+    OpenApiParameter(
+        "axis",
+        enum=list(AXES),
+        description="x of lines in equal steps, or true; where left out, true along sizes and in equal steps along others",
+    ),
+    OpenApiParameter("order", many=True, description="names of the series that stand first, in this order"),
+    OpenApiParameter(
+        "draw",
+        many=True,
+        description=f"names of the series that a picture draws; where left out, the first {MOST_DRAWN}",
+    ),
     *pictures.PARAMETERS,
 ]
 

@@ -8,6 +8,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from apps.api.filters import read_choice
 from apps.api.openapi import BASE, problems
 from apps.api.problems import ProblemError
 from apps.api.resources.parts import HostSerializer, PartViewSet, describe, serializer_of
@@ -73,6 +74,7 @@ class HostViewSet(PartViewSet):
     model = Host
     serializer_class = HostSerializer
     filterset_class = filterset_of(BY_NAME["host"])
+    detail_parameters = {"slots": ("round",), "raid_plan": [parameter.name for parameter in PLAN_PARAMETERS]}
 
     @extend_schema(parameters=[BASE], responses=TopologySerializer)
     @action(detail=True)
@@ -92,14 +94,20 @@ class HostViewSet(PartViewSet):
         findings = findings_of(topology(self.get_own()))
         return Response({"host": pk, "findings": [finding.as_json(base()) for finding in findings]})
 
-    @extend_schema(responses=dict)
+    @extend_schema(
+        parameters=[OpenApiParameter("round", str, description="whose arrays to show; the newest where left out")],
+        responses=dict,
+    )
     @action(detail=True)
     def slots(self, request: Request, pk: int) -> Response:
         """Return the slot map of a host.
 
         It has the enclosures with their rows of slots, the disks in them, the naming rule, and what each array spans.
         """
-        return Response(map_json(slot_map(self.get_own(), round_=request.query_params.get("round"))))
+        host = self.get_own()
+        rounds = host.arrays.exclude(round="").order_by("round").values_list("round", flat=True).distinct()
+        round_ = read_choice(request, "round", rounds)
+        return Response(map_json(slot_map(host, round_=round_ if "round" in request.query_params else None)))
 
     @extend_schema(parameters=PLAN_PARAMETERS, responses=dict)
     @action(detail=True, url_path="raid-plan")

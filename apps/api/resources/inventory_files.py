@@ -163,6 +163,7 @@ class InventoryExportView(ScopedAPIView):
 
     serializer_class = InventoryDocumentSerializer
     renderer_classes = FILES
+    parameters = ("kind", "host")
 
     @extend_schema(
         parameters=[

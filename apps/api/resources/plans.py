@@ -19,13 +19,20 @@ from apps.api.fields import LinkField, NumberField, PageField
 from apps.api.openapi import problems
 from apps.api.problems import ProblemError
 from apps.api.resources.claims import match_studies
+from apps.api.resources.plan.estimates import PlanAheadSerializer
 from apps.api.resources.runs import KnownFieldsSerializer
 from apps.api.viewsets import ScopedViewSet
+from apps.core.quantities import written
 from apps.core.text import whole_number
 from apps.inventory.models import Target
 from apps.labs.models import TokenScope
-from apps.plans.models import Execution
+from apps.plans.estimates.plan_estimate import estimate_request
+from apps.plans.execution_page import ExecutionPage
+from apps.plans.models import Execution, GuardFailure
 from apps.plans.plan_request import PlanRequest, find_preset, make_points, refuse_values
+from apps.plans.preparations import BY_KIND as PREPARATION_KINDS
+from apps.plans.preparations.estimate import ExtraTime
+from apps.plans.preparations.progress import PreparationLine, PreparationProgress
 from apps.plans.presets import BY_NAME
 from apps.plans.published_procedure import find_procedures, repeat, usual_rule
 from apps.plans.services import (
@@ -38,12 +45,13 @@ from apps.plans.services import (
     retry_failed,
     start_plan,
 )
+from apps.runs.host_guards import LONGEST_WAIT
 from apps.studies.models import Guard, Plan, PlanConfiguration, PlanPoint, Study
 from apps.studies.plans.matrix import CacheFinding
-from apps.studies.plans.plan_page import PlanPage, PlanPageCell, difference_text, with_standing
+from apps.studies.plans.plan_page import PlanPageCell, difference_text, with_standing
 from apps.studies.plans.problems import PlanError
 from apps.studies.plans.progress import Estimate
-from apps.studies.plans.run_assignment import NotCounted, runs_of
+from apps.studies.plans.run_assignment import NotCounted
 
 Json = dict[str, Any]
 
@@ -54,11 +62,17 @@ class ExecutionSerializer(serializers.ModelSerializer[Execution]):
     state = serializers.CharField(help_text="running, paused, done, cancelled")
     reason = serializers.CharField(help_text="why it is paused or cancelled")
     retries = serializers.IntegerField(help_text="how often a failed step is made again by itself")
+    guard_wait = serializers.IntegerField(help_text="seconds that a required guard may hold a step back")
+    guard_failure = serializers.CharField(
+        help_text="what becomes of a step whose guard did not hold within its time: skip, fail, again"
+    )
     waits = serializers.SerializerMethodField(help_text="hosts whose next step is held back, with the reason")
 
     class Meta:
         model = Execution
-        fields = ("state", "reason", "retries", "started_by", "started_at", "ended_at", "waits")
+        fields = (
+            "state", "reason", "retries", "guard_wait", "guard_failure", "started_by", "started_at", "ended_at", "waits",
+        )  # fmt: skip
         read_only_fields = fields
 
     @extend_schema_field({"type": "array", "items": {"type": "object"}})
@@ -75,7 +89,9 @@ class PlanSummarySerializer(serializers.ModelSerializer[Plan]):
     name = serializers.CharField()
     order = serializers.CharField(help_text="interleaved, randomized, sequential, not_printed")
     seed = serializers.IntegerField(allow_null=True)
-    stopping = serializers.DictField(help_text="`{kind: fixed | half_width | steady_state | not_printed, …}`")
+    stopping = serializers.DictField(
+        help_text="`{kind: fixed | half_width | steady_state | saturation | not_printed, …}`"
+    )
     is_from_report = serializers.BooleanField()
     standing = serializers.CharField(
         help_text="of its order, rounds and guards: `asked for; not checked`, or `as reported` for a published report"
@@ -120,7 +136,14 @@ class NewPlanSerializer(KnownFieldsSerializer):
     )
     is_scaled = serializers.BooleanField(default=False, help_text="of a report: file sizes as multiples of RAM")
     stopping = serializers.DictField(required=False, help_text="`{kind: fixed, rounds: 5}`; without it the preset's")
-    guards = serializers.ListField(child=serializers.DictField(), required=False, help_text="`[{kind: idle}]`")
+    guards = serializers.ListField(
+        child=serializers.DictField(), required=False, help_text="`[{kind: idle, wait_s: 600}]`"
+    )
+    preparations = serializers.ListField(
+        child=serializers.DictField(), required=False,
+        help_text="what is done before runs: `[{kind: random_writes, time: start}, {kind: pause, time: step, seconds: 30}]`; "
+        f"kinds are {', '.join(PREPARATION_KINDS)}",
+    )  # fmt: skip
     order = serializers.CharField(default="interleaved", help_text="interleaved, randomized, sequential")
     seed = serializers.IntegerField(required=False, min_value=0, help_text="of a randomized order")
     notes = serializers.CharField(required=False, allow_blank=True)
@@ -130,6 +153,12 @@ class StartPlanSerializer(KnownFieldsSerializer):
     """How a plan is started."""
 
     retries = serializers.IntegerField(default=0, min_value=0, max_value=MOST_RETRIES)
+    guard_wait = serializers.IntegerField(
+        required=False, min_value=0, max_value=LONGEST_WAIT, help_text="seconds; 3600 where it was never given"
+    )
+    guard_failure = serializers.ChoiceField(
+        choices=GuardFailure.values, required=False, help_text="`skip` where it was never given"
+    )
 
 
 class RepetitionsSerializer(KnownFieldsSerializer):
@@ -200,6 +229,37 @@ class PlanGuardShapeSerializer(serializers.ModelSerializer[Guard]):
         return str(with_standing(guard.sentence, guard.plan.standing))
 
 
+class PreparationRunSerializer(serializers.Serializer[PreparationProgress]):
+    """How far the writes of a preparation are on one target."""
+
+    configuration = serializers.IntegerField(source="row_id", help_text="id of the plan's row")
+    round = serializers.IntegerField(help_text="0 where it is made once, before the target's first run")
+    runs = serializers.SerializerMethodField()
+    is_done = serializers.BooleanField()
+    verdict = serializers.SerializerMethodField(help_text="what it came to, with the last bandwidth")
+    is_undone_by_discard = serializers.BooleanField(
+        help_text="the filesystem discards what is removed, so that the drive forgets what was written"
+    )
+
+    def get_runs(self, progress: PreparationProgress) -> list[int]:
+        return [entry.run_id for entry in progress.runs]
+
+    def get_verdict(self, progress: PreparationProgress) -> str:
+        return written(progress.verdict)
+
+
+class PreparationLineSerializer(serializers.Serializer[PreparationLine]):
+    """What is done on a target's host before runs of the plan."""
+
+    kind = serializers.CharField(source="preparation.kind")
+    time = serializers.CharField(source="preparation.time", help_text="start, round, step")
+    parameters = serializers.DictField(source="preparation.parameters")
+    sentence = serializers.CharField()
+    progress = PreparationRunSerializer(many=True, help_text="of writes: each target that was begun")
+    evidence = serializers.DictField(allow_null=True, help_text="of a wait: the newest, as in `GET runs/{id}/guards/`")
+    run = serializers.IntegerField(source="run_id", allow_null=True, help_text="with which that evidence is")
+
+
 class PlanCellShapeSerializer(serializers.Serializer[PlanPageCell]):
     """A cell of a plan's matrix, with the runs that count for it."""
 
@@ -257,10 +317,18 @@ class CacheRuleSerializer(serializers.Serializer[CacheFinding]):
 class PlanEstimateSerializer(serializers.Serializer[Estimate]):
     """How long what remains will take."""
 
-    seconds = NumberField(help_text="at least; hosts work side by side")
+    seconds = NumberField(help_text="about; hosts work side by side")
     by_host = serializers.DictField()
     known = serializers.IntegerField(help_text="rounds whose time is known")
     unknown = serializers.IntegerField()
+
+
+class ExtraTimeSerializer(serializers.Serializer[ExtraTime]):
+    """What guards and preparations add to the time that remains."""
+
+    seconds = NumberField(help_text="as far as it is known; hosts work side by side")
+    unknown = serializers.ListField(child=serializers.CharField(), help_text="what takes as long as it takes")
+    written = serializers.IntegerField(help_text="bytes of sequential fills, on all hosts together")
 
 
 class PlanSerializer(PlanSummarySerializer):
@@ -269,6 +337,7 @@ class PlanSerializer(PlanSummarySerializer):
     configurations = PlanConfigurationShapeSerializer(source="rows.all", many=True)
     points = PlanPointShapeSerializer(source="points.all", many=True)
     guards = PlanGuardShapeSerializer(source="guards.all", many=True)
+    preparations = PreparationLineSerializer(source="preparation_lines", many=True)
     cells = PlanCellShapeSerializer(source="matrix.cells", many=True)
     not_counted = PlanNotCountedSerializer(
         source="matrix.not_counted", many=True, help_text="runs of its configurations that count for no cell"
@@ -276,11 +345,12 @@ class PlanSerializer(PlanSummarySerializer):
     steps = serializers.SerializerMethodField(help_text="all steps in their order, `least` rounds")
     cache_rule = CacheRuleSerializer(source="matrix.cache", many=True)
     remaining = PlanEstimateSerializer(source="matrix.remaining", allow_null=True)
+    extra = ExtraTimeSerializer(help_text="beyond `remaining`")
 
     class Meta(PlanSummarySerializer.Meta):
         fields = (
-            *PlanSummarySerializer.Meta.fields, "configurations", "points", "guards", "cells", "not_counted", "steps",
-            "cache_rule", "remaining",
+            *PlanSummarySerializer.Meta.fields, "configurations", "points", "guards", "preparations", "cells", "not_counted",
+            "steps", "cache_rule", "remaining", "extra",
         )  # fmt: skip
         read_only_fields = fields
 
@@ -313,20 +383,23 @@ class PlanViewSet(ListModelMixin, ScopedViewSet[Plan]):
 
     def get_queryset(self) -> QuerySet[Plan]:
         plans: QuerySet[Plan] = (
-            Plan.objects.whole() if self.action == "retrieve" else Plan.objects.select_related("study")
+            Plan.objects.whole().prefetch_related("preparations")
+            if self.action == "retrieve"
+            else Plan.objects.select_related("study")
         )
         return plans.select_related("execution").prefetch_related("execution__waits")
 
     def filter_queryset(self, queryset: Any) -> Any:
         plans = super().filter_queryset(queryset)
-        study = self.request.query_params.get("study")
-        return plans.filter(match_studies([study])) if study else plans
+        studies = self.request.query_params.getlist("study")
+        return plans.filter(match_studies(studies)) if any(studies) else plans
 
     @extend_schema(responses={200: PlanSerializer, 304: None})
     def retrieve(self, request: Request, pk: int) -> HttpResponseBase:
         """Return one plan with the state of every cell and all its steps in their order."""
         plan: Any = self.get_object()
-        plan.matrix = PlanPage(plan, runs_of(plan.study))
+        page = ExecutionPage(plan)
+        plan.matrix, plan.preparation_lines, plan.extra = page.matrix, page.preparations, page.extra
         permalink = request.build_absolute_uri(plan.get_absolute_url())
         return publish(request, self.get_serializer(plan).data, no_document, permalink)
 
@@ -338,12 +411,22 @@ class PlanViewSet(ListModelMixin, ScopedViewSet[Plan]):
         body = self._represent(plan.pk)
         return Response(body, status=201, headers={"Location": body["url"]})
 
+    @extend_schema(
+        operation_id="plans_estimate_new", request=NewPlanSerializer,
+        responses={200: PlanAheadSerializer, **problems(404)},
+    )  # fmt: skip
+    @action(detail=False, methods=["post"], url_path="estimate", url_name="estimate-new")
+    def estimate_new(self, request: Request) -> Response:
+        """Estimate a plan that is not written: the body is that of `POST plans/`, and nothing is stored."""
+        wanted = self.validate_body(NewPlanSerializer)
+        return Response(PlanAheadSerializer(estimate_request(self._request_of(wanted))).data)
+
     @extend_schema(request=StartPlanSerializer, responses={202: PlanSummarySerializer, **problems(409)})
     @action(detail=True, methods=["post"])
     def start(self, request: Request, pk: int) -> Response:
         """Start a plan, or start it again after it was cancelled or done."""
-        retries = self.validate_body(StartPlanSerializer)["retries"]
-        start_plan(self._own(pk), actor=who(request), retries=retries)
+        plan = self._own(pk)
+        start_plan(plan, actor=who(request), **self.validate_body(StartPlanSerializer))
         return Response(self._represent(pk), status=202)
 
     @extend_schema(request=None, responses={202: PlanSummarySerializer, **problems(409)})
@@ -378,8 +461,9 @@ class PlanViewSet(ListModelMixin, ScopedViewSet[Plan]):
     @action(detail=True, methods=["post"])
     def repetitions(self, request: Request, pk: int) -> Response:
         """Ask for more rounds of every cell."""
+        plan = self._own(pk)
         number = self.validate_body(RepetitionsSerializer)["repetitions"]
-        add_repetitions(self._own(pk), number, actor=who(request))
+        add_repetitions(plan, number, actor=who(request))
         return Response(self._represent(pk), status=202)
 
     def _own(self, pk: int) -> Plan:
@@ -407,7 +491,8 @@ class PlanViewSet(ListModelMixin, ScopedViewSet[Plan]):
         return PlanRequest(
             lab=self.lab, title=wanted["title"], targets=self._targets(wanted["targets"]), points=points,
             stopping=wanted.get("stopping", usual), guards=wanted.get("guards", preset.guards if preset else ()),
-            order=wanted["order"], seed=wanted.get("seed", 0 if wanted["order"] == "randomized" else None),
+            preparations=wanted.get("preparations", ()), order=wanted["order"],
+            seed=wanted.get("seed", 0 if wanted["order"] == "randomized" else None),
             notes="\n".join(filter(None, notes)), study=self._study(wanted.get("study")), repeats=report,
         )  # fmt: skip
 

@@ -13,7 +13,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field, extend_schema_view
 from rest_framework import serializers
 from rest_framework.decorators import action
-from rest_framework.mixins import ListModelMixin
+from rest_framework.mixins import ListModelMixin, RetrieveModelMixin
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -35,14 +35,18 @@ from apps.api.viewsets import ScopedViewSet
 from apps.comparison.answer import caveats_of_runs
 from apps.comparison.caveats.rule import Caveat
 from apps.core.http import attachment
+from apps.core.quantities import written
 from apps.core.task_queue import publish as hand_to_worker
 from apps.core.text import whole_number
 from apps.core.unit_base import base
 from apps.inventory.models import Host
 from apps.labs.models import TokenScope
+from apps.plans.guards.run_evidence import find_evidence
 from apps.runs.artefacts.store import open_stream
 from apps.runs.filters import RunFilterSet
-from apps.runs.models import Attempt, Run, RunArtefact
+from apps.runs.host_guards import BY_KIND as GUARD_KINDS
+from apps.runs.host_guards import check_guards
+from apps.runs.models import Attempt, Run, RunArtefact, SavedWorkload
 from apps.runs.queue import MOST_AT_ONCE, MOVES, abandon_host, abandon_run, cancel_runs, move_run, set_priority
 from apps.runs.services import (
     MAX_TARGETS,
@@ -53,8 +57,10 @@ from apps.runs.services import (
     start_on_targets,
     wrap_single_job,
 )
+from apps.runs.start.job_file import LONGEST_JOB_FILE, read_job_file
+from apps.runs.start.saved_workloads import LONGEST_NAME, remove_workload, rename_workload, save_workload
 from apps.runs.states import Priority, State
-from apps.runs.workload import UnknownOptionError, WorkloadError, read_sizes
+from apps.runs.workload import UnknownOptionError, WorkloadError, job_file, read_sizes
 from apps.studies.models import Configuration, Study
 from apps.studies.run_placement import place_audited
 from apps.wiki.sample_rows import Extent, rows
@@ -189,23 +195,38 @@ class RunStartSerializer(KnownFieldsSerializer):
         help_text="ids of several, of one host or of several, in place of `target`; runs start on all of them or on none",
     )
     workload = serializers.DictField(
+        required=False,
         help_text="`{tool, jobs: [{rw, block_size, file_size, …}]}`, or one job's options by themselves. "
-        "Sizes are whole bytes, or texts such as `4k` and `10 GiB`, where k is 1024"
+        "Sizes are whole bytes, or texts such as `4k` and `10 GiB`, where k is 1024",
+    )
+    job_file = serializers.CharField(
+        required=False,
+        trim_whitespace=False,
+        max_length=LONGEST_JOB_FILE,
+        help_text="text of a fio job file, in place of `workload`: each line is taken over, or refused by name with why",
     )
     repetitions = serializers.IntegerField(default=1, min_value=1, max_value=100)
     priority = PriorityField(default=Priority.NORMAL)
     labels = serializers.DictField(child=serializers.CharField(allow_blank=True), default=dict)
     note = serializers.CharField(allow_blank=True, default="")
+    guards = serializers.ListField(
+        child=serializers.DictField(), default=list,
+        help_text="what the host checks right before fio starts: `[{guard: idle, wait_s: 600, is_required: true}]`; "
+        f"guards are {', '.join(GUARD_KINDS)}",
+    )  # fmt: skip
     study = serializers.CharField(required=False, help_text="slug of a study of this lab, into which the runs go")
     configuration = serializers.CharField(
         required=False, help_text="name of a configuration of `study`; without it the target decides"
     )
 
     def validate(self, attrs: Any) -> Any:
-        """Refuse a body with both `target` and `targets`, with neither, or with a target twice."""
+        """Refuse a body with two of what it may have one of, with neither, or with a target twice."""
         if ("target" in attrs) == ("targets" in attrs):
             found = "both" if "target" in attrs else "neither"
             raise serializers.ValidationError({"target": f"found {found}, expected target or targets"})
+        if ("workload" in attrs) == ("job_file" in attrs):
+            found = "both" if "workload" in attrs else "neither"
+            raise serializers.ValidationError({"workload": f"found {found}, expected workload or job_file"})
         keys = attrs.setdefault("targets", [attrs.get("target")])
         if len(set(keys)) < len(keys):
             raise serializers.ValidationError({"targets": "found a target twice, expected each once"})
@@ -215,6 +236,13 @@ class RunStartSerializer(KnownFieldsSerializer):
                 {"configuration": f"found {found!r} with several targets, expected none: each target decides"}
             )
         return attrs
+
+
+def _spec_of(data: Json) -> Any:
+    """Return the workload of a body: as it gives it, or out of its job file."""
+    if "job_file" in data:
+        return read_job_file(data["job_file"])
+    return read_sizes(wrap_single_job(data["workload"]))
 
 
 class RunChangeSerializer(KnownFieldsSerializer):
@@ -238,6 +266,36 @@ class ReasonSerializer(KnownFieldsSerializer):
     """Why a run is given up."""
 
     reason = serializers.CharField(allow_blank=True)
+
+
+class GuardEvidenceSerializer(serializers.Serializer[Any]):
+    """What one guard of a run found, and who looked when."""
+
+    guard = serializers.CharField(help_text=f"{', '.join(GUARD_KINDS)}, or another condition of a plan")
+    purpose = serializers.CharField(default="", help_text="`preparation …` where it is a preparation of a plan")
+    outcome = serializers.CharField(help_text="passed, failed, not checked")
+    text = serializers.SerializerMethodField(help_text="what was found, in one sentence")
+    figures = serializers.DictField(default=dict, help_text="as they were read on the host")
+    limits = serializers.DictField(default=dict, help_text="what they were compared with")
+    source = serializers.CharField(  # type: ignore[assignment]
+        help_text="host, or server: by the lab's inventory"
+    )
+    phase = serializers.CharField(default="", help_text="`before`: right before fio started")
+    is_required = serializers.BooleanField()
+    is_waiting = serializers.BooleanField(default=False, help_text="the run waits for it now")
+    waited_s = NumberField(default=0)
+    limit_s = NumberField(default=0, help_text="how long the run may wait for it")
+    checked_at = serializers.CharField(help_text="by the host's clock, where the host looked; empty: nobody looked")
+
+    def get_text(self, entry: Json) -> str:
+        return written(str(entry["text"]))
+
+
+class RunGuardsSerializer(serializers.Serializer[Any]):
+    """The guards of a run: what was asked for, and what was found."""
+
+    asked = serializers.ListField(child=serializers.DictField(), help_text="as the host's agent was asked")
+    evidence = GuardEvidenceSerializer(many=True)
 
 
 class ArtefactSerializer(serializers.ModelSerializer[RunArtefact]):
@@ -271,6 +329,7 @@ class RunViewSet(ListModelMixin, ScopedViewSet[Run]):
     model = Run
     serializer_class = RunSerializer
     formats = {"retrieve": DOCUMENT}
+    detail_parameters = {"samples": ("cursor", "limit")}
     needed_scope = TokenScope.RUN
     filterset_class = RunFilterSet
     ordering = "-id"
@@ -300,8 +359,9 @@ class RunViewSet(ListModelMixin, ScopedViewSet[Run]):
         with transaction.atomic():
             runs = start_on_targets(
                 [known[key] for key in data["targets"]], lab=self.lab,
-                spec=read_sizes(wrap_single_job(data["workload"])), repetitions=data["repetitions"], who=who(request),
+                spec=_spec_of(data), repetitions=data["repetitions"], who=who(request),
                 priority=data["priority"], labels=data["labels"], note=data["note"],
+                guards=check_guards(data["guards"]),
             )  # fmt: skip
             if study:
                 place_audited(self.lab, runs, study, configuration, who(request))
@@ -408,6 +468,14 @@ class RunViewSet(ListModelMixin, ScopedViewSet[Run]):
         keys: Any = super().paginate_queryset(run.samples.values("id"))
         samples = run.samples.filter(id__in=[key["id"] for key in keys]).order_by("id")
         return self.get_paginated_response(list(rows(samples)))
+
+    @extend_schema(responses=RunGuardsSerializer)
+    @action(detail=True, filter_backends=())
+    def guards(self, request: Request, pk: int) -> Response:
+        """Return what the run's guards were asked for and what they found, on its host and by the lab's inventory."""
+        run = get_object_or_404(Run.objects.select_related("host__agent"), pk=pk)
+        evidence = find_evidence(run, list(run.attempts.order_by("number")))
+        return Response(RunGuardsSerializer({"asked": run.guards, "evidence": evidence}).data)
 
     @extend_schema(responses=ArtefactSerializer(many=True))
     @action(detail=True, pagination_class=Whole, filter_backends=())
@@ -617,3 +685,75 @@ class QueueViewSet(ListModelMixin, ScopedViewSet[Run]):
             host, data["reason"], who(request), with_waiting=data["cancel_waiting"]
         )  # fmt: skip
         return Response({"abandoned": abandoned, "cancelled": cancelled}, status=202)
+
+
+class SavedWorkloadSerializer(serializers.ModelSerializer[SavedWorkload]):
+    """A workload that the lab keeps under a name."""
+
+    url = LinkField("api-saved-workload")
+    workload = serializers.DictField(source="workload.spec", help_text="`{tool, jobs}`, as `POST runs/` takes it")
+    job_file = serializers.SerializerMethodField(help_text="the same as fio spells it")
+
+    class Meta:
+        model = SavedWorkload
+        fields = ("id", "name", "url", "workload", "job_file", "created_by", "created_at")
+        read_only_fields = fields
+
+    def get_job_file(self, saved: SavedWorkload) -> str:
+        return job_file(saved.workload.spec)
+
+
+class NewSavedWorkloadSerializer(KnownFieldsSerializer):
+    """The body that saves a workload: its name, and one of the three that say what it is."""
+
+    name = serializers.CharField(max_length=LONGEST_NAME)
+    workload = serializers.DictField(required=False, help_text="as in `POST runs/`")
+    job_file = serializers.CharField(required=False, trim_whitespace=False, max_length=LONGEST_JOB_FILE)
+    run = serializers.IntegerField(required=False, help_text="id of a run of this lab that an agent was asked for")
+
+
+class SavedWorkloadNameSerializer(KnownFieldsSerializer):
+    """Another name for a saved workload."""
+
+    name = serializers.CharField(max_length=LONGEST_NAME)
+
+
+class SavedWorkloadViewSet(ListModelMixin, RetrieveModelMixin, ScopedViewSet[SavedWorkload]):
+    """Workloads that the lab keeps under a name, to start them or to plan with them again."""
+
+    model = SavedWorkload
+    serializer_class = SavedWorkloadSerializer
+    needed_scope = TokenScope.RUN
+    ordering = "name"
+
+    def get_queryset(self) -> Any:
+        return SavedWorkload.objects.filter(lab=self.lab).select_related("workload")
+
+    @extend_schema(request=NewSavedWorkloadSerializer, responses={201: SavedWorkloadSerializer, **problems(404)})
+    def create(self, request: Request) -> Response:
+        """Save a workload under a name that the lab does not have yet."""
+        data = self.validate_body(NewSavedWorkloadSerializer)
+        given = [name for name in ("workload", "job_file", "run") if name in data]
+        if len(given) != 1:
+            raise WorkloadError("workload", given, "one of workload, job_file and run")
+        if "run" in data:
+            run = get_object_or_404(Run.objects.select_related("workload"), pk=data["run"], lab=self.lab)
+            spec = run.workload.spec if run.workload else {}
+        else:
+            spec = _spec_of(data)
+        saved = save_workload(self.lab, data["name"], spec, who(request))
+        body = dict(SavedWorkloadSerializer(saved, context=self.get_serializer_context()).data)
+        return Response(body, status=201, headers={"Location": body["url"]})
+
+    @extend_schema(request=SavedWorkloadNameSerializer, responses=SavedWorkloadSerializer)
+    def partial_update(self, request: Request, pk: int) -> Response:
+        """Give a saved workload another name."""
+        data = self.validate_body(SavedWorkloadNameSerializer)
+        saved = rename_workload(self.get_object(), data["name"], who(request))
+        return Response(SavedWorkloadSerializer(saved, context=self.get_serializer_context()).data)
+
+    @extend_schema(responses={204: None})
+    def destroy(self, request: Request, pk: int) -> Response:
+        """Forget a saved workload; runs and plans that were made from it stay."""
+        remove_workload(self.get_object(), who(request))
+        return Response(status=204)

@@ -58,6 +58,7 @@ class SearchView(ScopedAPIView):
     """Everything whose words begin with all of the words asked for."""
 
     serializer_class = SearchAnswerSerializer
+    parameters = ("q", "kind", "limit")
 
     @extend_schema(
         parameters=[

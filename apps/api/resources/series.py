@@ -13,6 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.api import pictures
+from apps.api.filters import read_choice, read_flag
 from apps.api.pagination import Whole
 from apps.api.problems import ProblemError
 from apps.api.renderers import CSV, JSON, PICTURES
@@ -24,7 +25,7 @@ from apps.comparison.charts.json_payload import as_json
 from apps.comparison.queries.run_charts import Part, chart_over_time, heat_charts, latency_charts
 from apps.core.tables import Cell
 from apps.runs.metrics import METRICS
-from apps.runs.models import Run
+from apps.runs.models import Histogram, Run
 from apps.runs.models import Series as SeriesRow
 from apps.runs.series.arrays import part_of, unpack, unpacked_points
 from apps.runs.series.intervals import unpack_intervals
@@ -38,7 +39,6 @@ FORMS = [JSON, CSV, *PICTURES]
 NAMES = ("operation", "metric", "section", "source")
 HEAT = "heat"
 DRAWN = {"histogram": ChartKind.HISTOGRAM, "curve": ChartKind.CURVE, HEAT: ChartKind.HEAT}
-TRUE = ("1", "true", "yes")
 
 
 class SeriesSerializer(serializers.Serializer[Any]):
@@ -94,6 +94,7 @@ class RunSeriesView(ScopedAPIView):
 
     renderer_classes = FORMS
     pagination_class = Whole
+    parameters = ("full", "start", "end", "points", "metric", *pictures.NAMES)
 
     @extend_schema(
         operation_id="runs_series",
@@ -114,14 +115,14 @@ class RunSeriesView(ScopedAPIView):
         `overview` has at most 1,000 buckets of [seconds, min, mean, max, count]. CSV is streamed.
         """
         run = get_object_or_404(Run.objects.select_related("workload"), pk=pk)
-        is_full = request.query_params.get("full", "") in ("1", "true", "yes")
+        is_full = read_flag(request, "full")
         part = _part(request)
         is_packed = is_full or part is not None
         if pictures.is_picture(request):
             chart = _over_time(request, run, list(_rows(run, "", is_packed)), part)
             return pictures.picture(request, chart, _page(request, run))
         if metric := request.query_params.get("metric", ""):
-            _known(metric, list(METRICS))
+            read_choice(request, "metric", METRICS)
         rows = _rows(run, metric, is_packed)
         if request.accepted_renderer.format == "csv":
             return _file(_series_lines(rows, is_full, part), f"run-{pk}-series.csv")
@@ -133,6 +134,7 @@ class RunHistogramsView(ScopedAPIView):
 
     serializer_class = HistogramListSerializer
     renderer_classes = FORMS
+    parameters = ("chart", "over_time", "operation", "section", *pictures.NAMES)
 
     @extend_schema(
         operation_id="runs_histograms",
@@ -145,7 +147,8 @@ class RunHistogramsView(ScopedAPIView):
                 "besides the bins",
             ),
             OpenApiParameter("over_time", bool, description="the bins of each interval too, where a log has them"),
-            OpenApiParameter("operation", str, description="of which the heat map is, the first where left out"),
+            OpenApiParameter("operation", str, description="only this one; a heat map is of the first where left out"),
+            OpenApiParameter("section", int, description="only this job or part of the output"),
             *pictures.PARAMETERS,
         ],
     )
@@ -155,18 +158,19 @@ class RunHistogramsView(ScopedAPIView):
         For a percentile of several runs, add their bins up first.
         """
         run = get_object_or_404(Run.objects.select_related("workload"), pk=pk)
+        histograms = _histograms(request, run)
         if pictures.is_picture(request):
-            return pictures.picture(request, _latency(request, run), _page(request, run))
-        is_over_time = request.query_params.get("over_time", "") in TRUE
+            return pictures.picture(request, _latency(request, run, histograms), _page(request, run))
+        is_over_time = read_flag(request, "over_time")
         names = ("operation", "kind", "section", "bins", *(("intervals",) if is_over_time else ()))
-        rows = run.histograms.values_list(*names)
-        chart = request.query_params.get("chart")
+        rows = histograms.values_list(*names)
+        chart = read_choice(request, "chart", DRAWN)
         if request.accepted_renderer.format == "csv":
             of_bins = _interval_lines(rows) if is_over_time else _bin_lines(rows)
-            lines = _chart_lines(_latency(request, run)) if chart else of_bins
+            lines = _chart_lines(_latency(request, run, histograms)) if chart else of_bins
             return _file(lines, f"run-{pk}-{chart or 'histograms'}.csv")
         bins = {"results": [_histogram(dict(zip(names, row, strict=True))) for row in rows]}
-        return Response(bins | ({"chart": as_json(_latency(request, run))} if chart else {}))
+        return Response(bins | ({"chart": as_json(_latency(request, run, histograms))} if chart else {}))
 
 
 def _rows(run: Run, metric: str, is_packed: bool) -> Iterable[SeriesRow]:
@@ -186,16 +190,7 @@ def _over_time(request: Request, run: Run, rows: Sequence[SeriesRow], part: Part
     if not metrics:
         raise ProblemError(404, f"Run {run.pk} has no values over time: there is nothing to draw.")
     base = 1024 if request.query_params.get("base") == "1024" else 1000
-    return chart_over_time(run, _known(request.query_params.get("metric") or metrics[0], metrics), rows, part, base)
-
-
-def _known(metric: str, metrics: Sequence[str]) -> str:
-    if metric in metrics:
-        return metric
-    expected = f"one of: {', '.join(metrics)}"
-    raise ProblemError(
-        400, f"metric: found {metric!r}, expected {expected}", field="metric", found=metric, expected=expected
-    )
+    return chart_over_time(run, read_choice(request, "metric", metrics, metrics[0]), rows, part, base)
 
 
 def _part(request: Request) -> Part | None:
@@ -264,24 +259,29 @@ def _points(series: SeriesRow) -> Iterator[Sequence[Sequence[float]]]:
         yield list(zip(times[part].tolist(), values[part].tolist(), strict=True))
 
 
-def _latency(request: Request, run: Run) -> Chart:
-    name = request.query_params.get("chart") or "histogram"
-    if name not in DRAWN:
-        expected = f"one of: {', '.join(DRAWN)}"
-        raise ProblemError(
-            400, f"chart: found {name!r}, expected {expected}", field="chart", found=name, expected=expected
-        )
+def _histograms(request: Request, run: Run) -> "QuerySet[Histogram]":
+    """Return the run's histograms of the operation and the section that the address names."""
+    histograms: QuerySet[Histogram] = run.histograms.all()
+    for name in ("operation", "section"):
+        known = run.histograms.order_by(name).values_list(name, flat=True).distinct()
+        if wanted := read_choice(request, name, map(str, known)):
+            histograms = histograms.filter(**{name: wanted})
+    return histograms
+
+
+def _latency(request: Request, run: Run, histograms: "QuerySet[Histogram]") -> Chart:
+    name = read_choice(request, "chart", DRAWN, "histogram")
     if name == HEAT:
-        return _heat(request, run)
-    if not (latencies := latencies_of(run)):
+        return _heat(run, histograms)
+    if not (latencies := latencies_of(run, histograms)):
         raise ProblemError(404, f"Run {run.pk} has no latency bins: there is nothing to draw.")
     return next(chart for chart in latency_charts(run, latencies) if chart.kind is DRAWN[name])
 
 
-def _heat(request: Request, run: Run) -> Chart:
-    charts = heat_charts(run, request.query_params.get("operation", ""))
+def _heat(run: Run, histograms: "QuerySet[Histogram]") -> Chart:
+    charts = heat_charts(run, histograms)
     if not charts:
-        raise ProblemError(404, f"Run {run.pk} has no histogram log of this operation: there is nothing to draw.")
+        raise ProblemError(404, f"Run {run.pk} has no histogram log of these: there is nothing to draw.")
     return charts[0][1]
 
 

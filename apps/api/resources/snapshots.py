@@ -83,8 +83,8 @@ class SnapshotViewSet(ListModelMixin, RetrieveModelMixin, ScopedViewSet[Snapshot
 
     def filter_queryset(self, queryset: Any) -> Any:
         snapshots = super().filter_queryset(queryset).defer("content")
-        host = self.request.query_params.get("host")
-        return snapshots.filter(facts__host=host) if host else snapshots
+        hosts = list(filter(None, self.request.query_params.getlist("host")))
+        return snapshots.filter(facts__host__in=hosts) if hosts else snapshots
 
     @extend_schema(responses=SnapshotDifferenceSerializer)
     @action(detail=True, url_path="difference/<int:other>", url_name="difference")

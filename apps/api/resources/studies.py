@@ -312,6 +312,7 @@ class StudyViewSet(ListModelMixin, ScopedViewSet[Study]):
     serializer_class = StudySummarySerializer
     serializer_classes = {"retrieve": StudySerializer}
     formats = {"retrieve": [*DOCUMENT, HTML]}
+    detail_parameters = {"retrieve": ("lang", "pictures")}
 
     def get_queryset(self) -> Any:
         return super().get_queryset().select_related("lab")
@@ -348,6 +349,7 @@ class TableView(ScopedAPIView):
 
     serializer_class = TableSerializer
     renderer_classes = DOCUMENT
+    parameters = ()
 
     @extend_schema(parameters=[BASE], responses={200: TableSerializer, **problems(409)}, operation_id="tables_read")
     def get(self, request: Request, slug: str, name: str) -> HttpResponseBase:
@@ -376,6 +378,7 @@ class ChartView(ScopedAPIView):
 
     serializer_class = ChartSerializer
     renderer_classes = (JSON, CSV, *PICTURES)
+    parameters = pictures.NAMES
 
     @extend_schema(
         parameters=[BASE, *pictures.PARAMETERS],

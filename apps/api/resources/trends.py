@@ -241,6 +241,7 @@ class WatchViewSet(ListModelMixin, ScopedViewSet[Watch]):
     serializer_class = WatchSerializer
     serializer_classes = {"retrieve": TrendSerializer}
     formats = {"retrieve": [JSON, CSV, *PICTURES]}
+    detail_parameters = {"retrieve": pictures.NAMES}
 
     def get_queryset(self) -> QuerySet[Watch]:
         watches: QuerySet[Watch] = with_open_changes(super().get_queryset())

@@ -22,8 +22,8 @@ from apps.runs.activity import IDLE, QUIET
 # Tools tell their end, and how long they took, in whole seconds: of two runs in turn the second may seem to begin before the first has ended.
 ROUNDING = timedelta(seconds=2)
 LOADS = (
-    ("load", "load average {} before the run"),
-    ("load_before", "load average {} before the run"),
+    ("load", "load {} before the run"),
+    ("load_before", "load {} before the run"),
     ("load_during", "other processes kept {} cores busy during the run"),
 )
 RATES = (

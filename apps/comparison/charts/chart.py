@@ -16,6 +16,8 @@ MOST_NAMED = 14  # series in a legend: a longer one would push the chart out of 
 
 
 class ChartKind(StrEnum):
+    """The names of the kinds of charts; what each is and how it is drawn is in `kinds/`."""
+
     LINE = "line"
     BAR = "bar"
     PAIRED = "paired"
@@ -26,6 +28,11 @@ class ChartKind(StrEnum):
     CURVE = "curve"
     TIME = "time"
     TREND = "trend"
+
+
+OF_COMPARISONS = (
+    ChartKind.LINE, ChartKind.BAR, ChartKind.PAIRED, ChartKind.BOX, ChartKind.HEAT, ChartKind.MATRIX,
+)  # fmt: skip
 
 
 class ValueForm(StrEnum):
@@ -45,6 +52,7 @@ class Axis:
     unit: ColumnUnit = NO_UNIT
     labels: tuple[str, ...] = ()  # of an even axis
     places: tuple[float | None, ...] = ()  # the value that stands at each label, where it is a number
+    apart: float | None = None  # where what has no number stands: a place of an even axis, or a base value beyond all
     base_unit: str = ""
     low: float | None = None  # base values where the axis begins and ends; None: as the data need it
     high: float | None = None
@@ -93,6 +101,8 @@ class ChartPoint:
     values: tuple[float, ...] = ()  # all of a box's
     box: BoxPlot | None = None
     note: str = ""  # short, written beside the mark: a pair's ratio
+    warning: str = ""  # why the note is no fair comparison
+    is_apart: bool = False  # its x is unknown: no line leads there
 
 
 @dataclass(frozen=True)

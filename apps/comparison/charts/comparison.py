@@ -6,14 +6,25 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from apps.comparison.cells import Comparison, ComparisonCell
-from apps.comparison.charts.chart import Axis, BoxPlot, Chart, ChartKind, ChartPoint, ChartSeries, Tile, ValueForm
-from apps.comparison.charts.description import caption_of, described
+from apps.comparison.charts.chart import (
+    Axis,
+    BoxPlot,
+    Chart,
+    ChartKind,
+    ChartPoint,
+    ChartSeries,
+    Region,
+    Tile,
+    ValueForm,
+)
+from apps.comparison.charts.description import caption_of, described, fairness_of
 from apps.comparison.charts.palette import ink_on, shade_colour
 from apps.comparison.charts.references import BANDWIDTH, ceilings, memory_lines
-from apps.comparison.charts.registry import numbers, usual, why_not, why_not_along
+from apps.comparison.charts.registry import numbers, scale_along, usual, why_not, why_not_along
 from apps.comparison.compare import series_name
 from apps.comparison.grid import ComparisonGrid, grid
-from apps.comparison.labels import label_of
+from apps.comparison.labels import IN_BYTES, TIME, label_of
+from apps.comparison.likeness import explain_unlike
 from apps.comparison.readings import Reading
 from apps.core import units
 from apps.core.units import ColumnUnit
@@ -21,6 +32,7 @@ from apps.core.units import ColumnUnit
 # The rule whose cells are drawn hollow: they may show memory.
 HOLLOW = "ram_cache"
 TILED = (ChartKind.HEAT, ChartKind.MATRIX)
+APART = "apart"  # what the strip for unknown places of x is called among a chart's regions
 Key = tuple[Any, str]
 
 
@@ -55,19 +67,43 @@ def refusals(comparison: Comparison) -> list[str]:
 
 
 def _x_axis(comparison: Comparison, table: ComparisonGrid, kind: ChartKind) -> Axis:
-    axis = comparison.question.axis
-    is_even = kind is not ChartKind.LINE or axis == "even" or bool(why_not_along(comparison, axis))
+    scale = scale_along(comparison, kind)
     places = tuple(float(x) if isinstance(x, int | float) and not isinstance(x, bool) else None for x in comparison.xs)
-    unit = _unit_along(comparison, is_even)
+    unit = _unit_along(comparison, scale)
+    has_unknown = None in comparison.xs and (comparison.x == TIME or bool(numbers(comparison)))
+    low, apart, high = _ends(places, scale, has_unknown)
     return Axis(
-        _with_unit(table.x_label, unit), "even" if is_even else axis, unit, _labels(table), places,
-        base_unit="B" if comparison.x in ("file_size", "block_size") else "",
+        _with_unit(table.x_label, unit), scale, unit, _labels(table), places,
+        apart=apart, base_unit="B" if comparison.x in IN_BYTES else "", low=low, high=high,
     )  # fmt: skip
 
 
-def _unit_along(comparison: Comparison, is_even: bool) -> ColumnUnit:
-    is_size = comparison.x in ("file_size", "block_size", "ram", "chunk_size", "controller_cache")
-    if not is_size or is_even:
+GAP, ROOM = 0.15, 0.03  # of the length of a true axis: between the last number and what has none, and at both ends
+
+
+def _ends(
+    places: Sequence[float | None], scale: str, has_unknown: bool
+) -> tuple[float | None, float | None, float | None]:
+    """Return where an axis begins, where what has no number stands, and where the axis ends.
+
+    On an even axis, whose ends are its labels', what has no number stands at the last of them.
+    """
+    if scale == "even":
+        return None, float(len(places) - 1) if has_unknown else None, None
+    known = [place for place in places if place is not None]
+    least, most = min(known), max(known)
+    if scale == "log":
+        length = math.log(most / least) or math.log(4)
+        room, apart = math.exp(ROOM * length), most * math.exp(GAP * length)
+        return least / room, apart if has_unknown else None, (apart if has_unknown else most) * room
+    length = (most - least) or abs(most) or 1.0
+    room, apart = ROOM * length, most + GAP * length
+    return least - room, apart if has_unknown else None, (apart if has_unknown else most) + room
+
+
+def _unit_along(comparison: Comparison, scale: str) -> ColumnUnit:
+    """Return the unit of a linear axis of sizes; along others stand the sizes as the table writes them."""
+    if comparison.x not in IN_BYTES or scale != "linear":
         return ColumnUnit(1, "")
     sizes = numbers(comparison)  # whole in KiB they are called so, whatever the values are in
     return units.unit_for(sizes, "B", comparison.question.base if any(size % 1024 for size in sizes) else 1024)
@@ -92,50 +128,76 @@ def _tiled(comparison: Comparison, table: ComparisonGrid, kind: ChartKind, x: Ax
 def _with_series(
     comparison: Comparison, readings: Sequence[Reading], table: ComparisonGrid, kind: ChartKind, x: Axis, y: Axis
 ) -> Chart:
+    drawn = comparison.drawn
+    by_series = _by_series(comparison, readings)
+    readings = (
+        readings if len(drawn) == len(comparison.series) else [one for some in by_series.values() for one in some]
+    )
     hollow = {key for caveat in comparison.caveats if caveat.rule == HOLLOW for key in caveat.cells}
     cells = {(cell.x, cell.series): cell for cell in comparison.cells}
     series = tuple(
         ChartSeries(name, _points(comparison, cells, name, hollow, x, kind), tone, name == comparison.baseline)
-        for tone, name in enumerate(comparison.series)
+        for tone, name in enumerate(drawn)
     )
     lines, regions = memory_lines(comparison.x, x, readings) if kind is ChartKind.LINE else ([], [])
-    tops = [cell.figure for cell in comparison.cells if cell.figure is not None]
+    if x.apart is not None:
+        regions = [*regions, _beside(x)]
+    tops = [cell.figure for cell in comparison.cells if cell.figure is not None and cell.series in drawn]
     bounds, sentence = ceilings(
         comparison.operation,
         comparison.metric.name,
         y,
-        _by_series(comparison, readings),
+        by_series if comparison.metric.name == BANDWIDTH else {},
         max(tops, default=0.0),
         comparison.question.base,
     )
-    caption = " ".join(filter(None, [caption_of(kind, series, y), sentence]))
+    caption = " ".join(filter(None, [caption_of(kind, series, y), *fairness_of(comparison, kind), sentence]))
     return Chart(kind, table.title, x, y, series, caption=caption, lines=(*lines, *bounds), regions=tuple(regions))
 
 
+def _beside(x: Axis) -> Region:
+    """Return the strip at the edge where what has no number stands, as broad as twice the room to the axis' end."""
+    at = x.apart or 0.0
+    if x.scale == "even":
+        return Region(at - 0.5, None, "unknown", APART)
+    end = x.high or at
+    return Region(at * at / end if x.is_log else 2 * at - end, None, "unknown", APART)
+
+
 def _by_series(comparison: Comparison, readings: Sequence[Reading]) -> dict[str, list[Reading]]:
-    """Return the readings by series, or nothing where no ceiling can come of it, because naming thousands takes time."""
-    by_name: dict[str, list[Reading]] = {name: [] for name in comparison.series}
-    if comparison.metric.name != BANDWIDTH or all(reading.machine is None for reading in readings):
+    """Return the readings of the series that are drawn.
+
+    Nothing where all are and no ceiling can come of it, because naming thousands takes time.
+    """
+    drawn = comparison.drawn
+    by_name: dict[str, list[Reading]] = {name: [] for name in drawn}
+    is_whole = len(drawn) == len(comparison.series)
+    has_ceilings = comparison.metric.name == BANDWIDTH and any(reading.machine is not None for reading in readings)
+    if is_whole and not has_ceilings:
         return by_name
     for reading in readings:
-        by_name[series_name(reading, comparison.question.series)].append(reading)
+        if (name := series_name(reading, comparison.question.series)) in by_name:
+            by_name[name].append(reading)
     return by_name
 
 
 def _points(
     comparison: Comparison, cells: Mapping[Key, ComparisonCell], name: str, hollow: set[Key], x: Axis, kind: ChartKind
 ) -> tuple[ChartPoint, ...]:
-    """Return the points of one series; on a true axis an x without a number has no place."""
+    """Return the points of one series; what has no number stands apart from those that have one."""
     marks = []
     for index, at in enumerate(comparison.xs):
-        place = float(index) if x.scale == "even" else x.places[index]
+        number = float(index) if x.scale == "even" else x.places[index]
+        place = number if number is not None else x.apart
         if place is not None:
-            cell = cells[at, name]
-            marks.append(_point(cell, place, x.labels[index], (at, name) in hollow, kind))
+            is_apart = at is None and x.apart is not None
+            marks.append(_point(cells[at, name], place, x.labels[index], (at, name) in hollow, kind, is_apart))
     return tuple(marks)
 
 
-def _point(cell: ComparisonCell, place: float, label: str, is_hollow: bool, kind: ChartKind) -> ChartPoint:
+def _point(
+    cell: ComparisonCell, place: float, label: str, is_hollow: bool, kind: ChartKind, is_apart: bool
+) -> ChartPoint:
     form = _form(cell)
     has_figure = form is ValueForm.VALUE
     return ChartPoint(
@@ -154,6 +216,8 @@ def _point(cell: ComparisonCell, place: float, label: str, is_hollow: bool, kind
         values=cell.values if kind is ChartKind.BOX else (),
         box=box_of(cell.values) if kind is ChartKind.BOX else None,
         note=_ratio(cell) if kind is ChartKind.PAIRED else "",
+        warning=_unfair(cell) if kind is ChartKind.PAIRED else "",
+        is_apart=is_apart,
     )
 
 
@@ -169,6 +233,11 @@ def _form(cell: ComparisonCell) -> ValueForm:
 
 def _ratio(cell: ComparisonCell) -> str:
     return "" if cell.ratio is None else f"{units.significant(cell.ratio)}×"
+
+
+def _unfair(cell: ComparisonCell) -> str:
+    """Return what else differs, or is not known, where a ratio is of unlike cells."""
+    return explain_unlike(cell.confounders, cell.unknown)
 
 
 REACH = 1.5  # times the box's height

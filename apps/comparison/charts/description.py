@@ -1,26 +1,13 @@
 """Descriptions and captions of charts, made from their data, for screen readers and alt texts."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from apps.comparison.cells import Comparison
+from apps.comparison.cells import Comparison, Withheld
 from apps.comparison.charts.chart import Axis, Chart, ChartKind, ChartPoint, ChartSeries, ValueForm
+from apps.comparison.charts.kinds import KINDS
 from apps.comparison.labels import label_of
 from apps.core.units import significant
-
-WHAT = {
-    ChartKind.LINE: "Line chart",
-    ChartKind.BAR: "Bar chart",
-    ChartKind.PAIRED: "Paired bars",
-    ChartKind.BOX: "Box plot",
-    ChartKind.HEAT: "Heat map",
-    ChartKind.MATRIX: "Matrix",
-    ChartKind.HISTOGRAM: "Histogram",
-    ChartKind.CURVE: "Percentile curve",
-    ChartKind.TIME: "Chart over time",
-    ChartKind.TREND: "Trend",
-}
-ENOUGH_FOR_BOX = 5  # with fewer values quartiles say little, and the values themselves are drawn
 
 
 def described(chart: Chart, comparison: Comparison) -> Chart:
@@ -30,11 +17,13 @@ def described(chart: Chart, comparison: Comparison) -> Chart:
 
 def _what(chart: Chart, comparison: Comparison) -> str:
     names = list(comparison.series)
-    count = f"{len(names)} series by {', '.join(label_of(name) for name in comparison.question.series)}"
+    shown = len(chart.series) or len(names)
+    of_all = f"{shown} of {len(names)}" if shown < len(names) else str(len(names))
+    count = f"{of_all} series by {', '.join(label_of(name) for name in comparison.question.series)}"
     unit = f", in {chart.value_axis.unit.label}" if chart.value_axis.unit.label else ""
     scale = "; logarithmic scale" if chart.value_axis.is_log else ""
     places = f"{len(comparison.xs)} place{'' if len(comparison.xs) == 1 else 's'}"
-    return f"{WHAT[chart.kind]}: {chart.title}{unit}, {count}, {places}{scale}."
+    return f"{KINDS[chart.kind].title}: {chart.title}{unit}, {count}, {places}{scale}."
 
 
 def _ends(chart: Chart) -> str:
@@ -84,11 +73,8 @@ def _odd(chart: Chart) -> str:
 def caption_of(kind: ChartKind, series: Sequence[ChartSeries], y: Axis) -> str:
     """Return a caption that explains the marks that the chart has."""
     points = [point for drawn in series for point in drawn.points]
-    texts = {
-        ChartKind.BOX: "Box: quartiles and median; whiskers: 1.5 times its height at most; dots: values beyond."
-        + (f" With fewer than {ENOUGH_FOR_BOX} values all are dots." if _has_few(points) else ""),
-        ChartKind.PAIRED: "The number above a pair is the ratio to the baseline.",
-    }.get(kind, "Bars at the marks: 95 % interval." if _has_interval(points) else "")
+    explain = KINDS[kind].caption
+    texts = explain(points) if explain else "Bars at the marks: 95 % interval." if _has_interval(points) else ""
     hollow = "Hollow: may be memory, not disk." if any(point.is_hollow for point in points) else ""
     below = sum(point.value is not None and point.value <= 0 for point in points) if y.is_log else 0
     zeros = (
@@ -97,9 +83,18 @@ def caption_of(kind: ChartKind, series: Sequence[ChartSeries], y: Axis) -> str:
     return " ".join(filter(None, [texts, hollow, zeros]))
 
 
+def fairness_of(comparison: Comparison, kind: ChartKind) -> Iterator[str]:
+    """Yield sentences about series that are not drawn, and about cells that have no interval or ratio because they are unlike."""
+    drawn = comparison.drawn
+    if len(drawn) < len(comparison.series):
+        yield f"{len(drawn)} of {len(comparison.series)} series are drawn."
+    cells = [cell for cell in comparison.cells if cell.series in drawn]
+    if any(cell.unlike > 1 for cell in cells):
+        of_box = "A box of unlike configurations shows how they differ, and no spread of repetitions."
+        yield of_box if kind is ChartKind.BOX else "A mark of unlike configurations has no interval."
+    if kind is ChartKind.PAIRED and any(cell.withheld is Withheld.CONFOUNDED for cell in cells):
+        yield "A ratio with * is of cells that differ in more than what is compared."
+
+
 def _has_interval(points: Sequence[ChartPoint]) -> bool:
     return any(point.form is ValueForm.VALUE and point.low is not None for point in points)
-
-
-def _has_few(points: Sequence[ChartPoint]) -> bool:
-    return any(0 < len(point.values) < ENOUGH_FOR_BOX for point in points)

@@ -39,8 +39,17 @@ def _axis(axis: Axis) -> dict[str, Any]:
     limits = {name: axis.number(limit) for name in ("low", "high") if (limit := getattr(axis, name)) is not None}
     return {
         "title": axis.title, "scale": axis.scale, "unit": axis.unit.label, "baseUnit": axis.base_unit,
-        "labels": list(axis.labels), **limits,
+        "labels": list(axis.labels), **_places(axis), **limits,
     }  # fmt: skip
+
+
+def _places(axis: Axis) -> dict[str, Any]:
+    """Return where the labels of a true axis stand, in its unit; what has no number stands apart, beyond all others."""
+    if axis.scale not in ("linear", "log") or not axis.places:
+        return {}
+    at = [axis.apart if place is None else place for place in axis.places]
+    return {"places": [None if place is None else axis.number(place) for place in at],
+            "apart": None if axis.apart is None else axis.number(axis.apart)}  # fmt: skip
 
 
 def _place(chart: Chart, place: float | None) -> float | None:
@@ -75,7 +84,8 @@ def _point(chart: Chart, point: ChartPoint) -> dict[str, Any] | None:
         data = {"y": number(bound or 0.0), "n": point.n, "bound": point.form.value}
     else:
         data = _figure(chart, point)
-    return at | data | ({"hollow": True} if point.is_hollow else {}) | ({"note": point.note} if point.note else {})
+    more = {"hollow": point.is_hollow, "note": point.note, "warning": point.warning, "apart": point.is_apart}
+    return at | data | {name: value for name, value in more.items() if value}
 
 
 def _figure(chart: Chart, point: ChartPoint) -> dict[str, Any]:

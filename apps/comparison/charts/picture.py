@@ -78,13 +78,13 @@ def figure_of(chart: Chart, width: int = WIDTH, height: int = HEIGHT, theme: str
     set_up()
     from matplotlib.figure import Figure
 
+    from apps.comparison.charts.kinds import KINDS
     from apps.comparison.charts.picture_frame import frame
-    from apps.comparison.charts.picture_marks import draw
 
     palette = THEMES[theme]
     figure = Figure(figsize=(width / DOTS, height / DOTS), dpi=DOTS, layout="constrained", facecolor=palette.surface)
     axes = figure.add_subplot()
-    legend = draw(axes, chart, palette)
+    legend = KINDS[chart.kind].draw(axes, chart, palette)
     frame(figure, axes, chart, palette, legend)
     return figure
 

@@ -2,7 +2,7 @@
 
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from apps.comparison.charts.chart import Axis, Chart, ChartKind, ReferenceLine
@@ -49,6 +49,44 @@ def _along(axes: "Axes", chart: Chart, pixels: float) -> None:
         _dates(axes)
     else:
         _true(axes, "x", x)
+        if x.places:
+            _at_places(axes, x, pixels * 0.85)
+
+
+def _at_places(axes: "Axes", x: Axis, pixels: float) -> None:
+    """Set the ends of a true axis, and ticks at the places of it that have room for their label."""
+    from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
+
+    low, high = (x.number(end) for end in (x.low or 0.0, x.high or 1.0))
+    axes.set_xlim(low, high)
+    at = (x.apart if place is None else place for place in x.places)
+    marks = [(x.number(place), cut(label)) for place, label in zip(at, x.labels, strict=True) if place is not None]
+    if not x.is_log:  # numbers in equal steps, and a name for what stands apart
+        if x.apart is None:
+            return
+        marks = [(at, tick(at, x)) for at in axes.get_xticks() if low <= at <= x.number(_most(x))] + marks[-1:]
+    shown = _with_room(marks, lambda at: pixels * _share(at, low, high, is_log=x.is_log))
+    axes.xaxis.set_major_locator(FixedLocator([at for at, _ in shown]))
+    axes.xaxis.set_major_formatter(FixedFormatter([label for _, label in shown]))
+    axes.xaxis.set_minor_locator(NullLocator())
+
+
+def _most(x: Axis) -> float:
+    return max(place for place in x.places if place is not None)
+
+
+def _share(at: float, low: float, high: float, *, is_log: bool) -> float:
+    return math.log(at / low) / math.log(high / low) if is_log else (at - low) / (high - low)
+
+
+def _with_room(marks: Sequence[tuple[float, str]], pixel: Callable[[float], float]) -> list[tuple[float, str]]:
+    """Return the marks whose labels do not overlap: the last, the first, and of the others those with room, from the left."""
+    shown: list[tuple[float, str]] = []
+    for at, label in [*marks[-1:], *marks[:-1]]:
+        half = len(label) * LETTER / 2 + 4
+        if all(abs(pixel(at) - pixel(other)) > half + len(name) * LETTER / 2 for other, name in shown):
+            shown.append((at, label))
+    return sorted(shown)
 
 
 def _dates(axes: "Axes") -> None:
@@ -121,7 +159,9 @@ def _references(axes: "Axes", chart: Chart, palette: Palette) -> None:
     for region in chart.regions:
         low = left if region.low is None else _at(chart, region.low)
         high = right if region.high is None else _at(chart, region.high)
-        axes.axvspan(low, high, color=palette.warn, alpha=0.08, lw=0, zorder=0, gid=f"region-{region.what}")
+        is_apart = region.what == "apart"  # a place of the axis, and no warning
+        colour, alpha = (palette.line_strong, 0.14) if is_apart else (palette.warn, 0.08)
+        axes.axvspan(low, high, color=colour, alpha=alpha, lw=0, zorder=0, gid=f"region-{region.what}")
     axes.set_xlim(left, right)
     for number, line in enumerate(chart.lines):
         colour = palette.warn if line.tone is None else palette.series[line.tone % len(palette.series)]

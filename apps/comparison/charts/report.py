@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from apps.comparison.charts.chart import Axis, Chart, ChartKind, ChartPoint, ChartSeries, Tile, ValueForm
 from apps.comparison.charts.comparison import share
-from apps.comparison.charts.description import WHAT
+from apps.comparison.charts.kinds import KINDS
 from apps.comparison.charts.palette import ink_on, shade_colour
 from apps.core.units import ColumnUnit, significant
 from apps.studies.report.chart_definitions import AxisForm, AxisPlace, ChartDefinition, Drawn, SeriesDefinition
@@ -110,9 +110,7 @@ def _described(chart: Chart) -> str:
     ]
     count = len(chart.series) or len(chart.y.labels)
     scale = ", logarithmic" if axis.is_log else ""
-    what = (
-        f"{WHAT[chart.kind]}: {chart.title}, in {axis.unit.label}{scale}; {count} series, {len(chart.x.labels)} places."
-    )
+    what = f"{KINDS[chart.kind].title}: {chart.title}, in {axis.unit.label}{scale}; {count} series, {len(chart.x.labels)} places."
     if not values:
         return f"{what} Nothing has a value."
     (least, low_at), (most, high_at) = min(values), max(values)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from apps.comparison.charts.chart import Axis, Chart, ChartKind, ChartPoint, ChartSeries, Tile
-from apps.comparison.charts.description import WHAT
+from apps.comparison.charts.kinds import KINDS
 from apps.comparison.charts.palette import ink_on, shade_colour
 from apps.comparison.charts.time_series import Track, describe_tracks
 from apps.core.units import ColumnUnit, human, plain, significant, unit_for
@@ -154,4 +154,8 @@ def described_over_time(metric: Metric, tracks: Sequence[Track], title: str, bas
 
 
 def _describe(kind: ChartKind, title: str, parts: Sequence[str]) -> str:
-    return f"{WHAT[kind]}: {title}. {'; '.join(parts)}." if parts else f"{WHAT[kind]}: {title}. Nothing was measured."
+    return (
+        f"{KINDS[kind].title}: {title}. {'; '.join(parts)}."
+        if parts
+        else f"{KINDS[kind].title}: {title}. Nothing was measured."
+    )

@@ -102,7 +102,7 @@ class ClaimDraft:
             return {name: self.posted.get(name, "") for name in _WORDS}
         if self.claim:
             return {name: getattr(self.claim, name) for name in _WORDS}
-        return {"language": self.study.language, "code": _next_code(self.study)}
+        return {"language": self.study.language, "code": next_code(self.study)}
 
     def _kept(self) -> Typed:
         checks = _checks_of(self.claim) if self.claim else []
@@ -150,7 +150,8 @@ class ClaimDraft:
         return claim
 
 
-def _next_code(study: Study) -> str:
+def next_code(study: Study) -> str:
+    """Return the first code that no claim of the study has."""
     taken = set(Claim.objects.of_study(study).values_list("code", flat=True))
     return next(code for number in range(1, len(taken) + 2) if (code := f"C{number:02}") not in taken)
 

@@ -14,10 +14,11 @@ from apps.comparison.claims.checks.outcomes import NOT_CHECKABLE
 from apps.comparison.claims.checks.terms import Labels
 from apps.comparison.claims.checks.verdicts import digest, judge
 from apps.comparison.claims.evidence import evidence_of, whole_readings
+from apps.comparison.claims.matched.evaluation import evaluate_question, without_sets
 from apps.comparison.claims.models import Claim, VerdictChange
 from apps.comparison.claims.readings import TooManyClaimSamplesError, labels_of, readings_of
 from apps.comparison.readings import Reading
-from apps.comparison.saved_comparisons.references import LostReferenceError, names_of_claims
+from apps.comparison.saved_comparisons.references import Known, LostReferenceError, names_of_claims
 from apps.core.quantities import written
 from apps.studies.models import Study
 
@@ -27,9 +28,11 @@ DATA_CHANGED, CLAIM_CHANGED = "the data changed", "the claim was written"
 
 def evaluate_study(study: Study, why: str = DATA_CHANGED) -> int:
     """Evaluate all claims of a study and return how many were written anew."""
-    claims = list(Claim.objects.of_study(study))
+    every = list(Claim.objects.of_study(study).select_related("study"))
+    known = names_of_claims(claim.refers_to for claim in every)
+    claims = [claim for claim in every if not claim.is_about_question]
+    changed = sum(_evaluate_question(claim, known, why) for claim in every if claim.is_about_question)
     forms: dict[int, ClaimDefinition] = {}
-    known = names_of_claims(claim.refers_to for claim in claims)
     for claim in claims:
         try:
             forms[claim.pk] = claim.form_with(known)
@@ -41,9 +44,11 @@ def evaluate_study(study: Study, why: str = DATA_CHANGED) -> int:
     try:
         readings = readings_of(study, forms.values())
     except TooManyClaimSamplesError as error:
-        return sum(_cannot(claim, str(error)) for claim in claims)
+        return changed + sum(_cannot(claim, str(error)) for claim in claims)
     labels = labels_of(study)
-    return sum(_evaluate(claim, forms[claim.pk], readings, labels, why) for claim in claims if claim.pk in forms)
+    return changed + sum(
+        _evaluate(claim, forms[claim.pk], readings, labels, why) for claim in claims if claim.pk in forms
+    )
 
 
 def give_up(study: Study, problem: str) -> int:
@@ -57,6 +62,8 @@ def give_up(study: Study, problem: str) -> int:
 
 def evaluate(claim: Claim, why: str = CLAIM_CHANGED) -> bool:
     """Evaluate a claim and return whether anything was written."""
+    if claim.is_about_question:
+        return _evaluate_question(claim, names_of_claims([claim.refers_to]), why)
     try:
         form = claim.form
         return _evaluate(claim, form, readings_of(claim.study, [form]), labels_of(claim.study), why)
@@ -78,6 +85,21 @@ def _evaluate(claim: Claim, form: ClaimDefinition, readings: Sequence[Reading], 
     return _write(claim, mark, result, why)
 
 
+def _evaluate_question(claim: Claim, known: Known, why: str) -> bool:
+    try:
+        claimed = claim.claimed_with(known)
+    except (DefinitionError, LostReferenceError) as error:
+        return _cannot(claim, str(error))
+    found = evaluate_question(claimed, claim.study.lab_id)
+    if found.digest == claim.data_digest:
+        return False
+    result = {
+        "verdict": found.verdict, "computed": {**found.computed, NUMBERS: found.numbers}, "sensitivity": {},
+        "problem": found.problem, "evidence": found.evidence,
+    }  # fmt: skip
+    return _write(claim, found.digest, result, why)
+
+
 def _cannot(claim: Claim, problem: str) -> bool:
     """Store that the claim has no verdict, and why."""
     if claim.problem == problem:
@@ -90,12 +112,18 @@ def _write(claim: Claim, mark: str, result: dict[str, Any], why: str) -> bool:
     """Store an evaluation, unless another worker stored one meanwhile; the next change evaluates it again."""
     before, numbers = claim.verdict if claim.evaluated_at else "", _numbers(claim.computed)
     with transaction.atomic():
-        same = Claim.objects.filter(pk=claim.pk, data_digest=claim.data_digest, definition=claim.definition)
+        same = Claim.objects.filter(
+            pk=claim.pk, data_digest=claim.data_digest, definition=claim.definition, question=claim.question
+        )
         if not same.update(**result, data_digest=mark, evaluated_at=timezone.now()):
             return False
         if before != result["verdict"] or numbers != _numbers(result["computed"]):
             VerdictChange.objects.create(
-                claim=claim, before=before, after=result["verdict"], why=why, computed=result["computed"]
+                claim=claim,
+                before=before,
+                after=result["verdict"],
+                why=why,
+                computed=without_sets(result["computed"]),
             )
     claim.refresh_from_db()
     return True

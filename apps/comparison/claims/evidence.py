@@ -66,7 +66,7 @@ def evidence_of(
                 known["comparisons"] += 1
             cells |= {((number, place), name): some for name, some in used.items()}
     ordered = sorted(entries.values(), key=lambda entry: (KINDS.index(entry["kind"]), entry["fact"]))
-    return {"confounders": ordered, "caveats": [_caveat(caveat) for caveat in caveats.of_cells(cells)]}
+    return {"confounders": ordered, "caveats": [caveat_entry(caveat) for caveat in caveats.of_cells(cells)]}
 
 
 def _with_their_jobs(whole: Mapping[int, Reading], readings: Sequence[Reading]) -> dict[int, Reading]:
@@ -99,7 +99,7 @@ def _compared(check: AnyCheck) -> set[str]:
     return names | (set(CONFIGURATIONS) if any(samples.configurations for samples in terms) else set())
 
 
-def _caveat(caveat: Any) -> dict[str, Any]:
+def caveat_entry(caveat: Any) -> dict[str, Any]:
     lines = list(caveat.arithmetic)
     more = len(lines) - MOST_LINES
     return {

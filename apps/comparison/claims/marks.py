@@ -4,17 +4,20 @@ The sweeper compares them with those of the last evaluation, which lie in the ca
 once more and nothing is written.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from django.contrib.postgres.aggregates import StringAgg
 from django.core.cache import cache
-from django.db.models import Count, F, Max, TextField
+from django.db.models import Count, F, Max, Sum, TextField
 from django.db.models.functions import MD5, Cast, Concat
 
 from apps.comparison.claims.checks.verdicts import RULES
+from apps.comparison.claims.matched.evaluation import RULES as QUESTION_RULES
 from apps.comparison.claims.models import Claim
 from apps.labs.isolation import all_labs
-from apps.runs.models import Sample
+from apps.labs.models import Lab
+from apps.runs.models import Run, Sample
+from apps.runs.states import State
 from apps.studies.models import StudyRun
 
 MARK_LIFE_S = 7 * 24 * 3600
@@ -39,7 +42,28 @@ def marks(studies: Iterable[int]) -> dict[int, str]:
     path = f"run__study_run__{STUDY}"
     samples = Sample.objects.filter(**{f"{path}__in": wanted}).values(path).annotate(n=Count("id"), newest=Max("id"))
     of_samples = {study: f"{n}:{newest}" for study, n, newest in samples.values_list(path, "n", "newest")}
-    return {study: f"{RULES}:{of_runs.get(study)}:{of_samples.get(study)}" for study in wanted}
+    of_labs = _marks_of_questions(wanted)
+    return {study: f"{RULES}:{of_runs.get(study)}:{of_samples.get(study)}{of_labs.get(study, '')}" for study in wanted}
+
+
+def _marks_of_questions(studies: Collection[int]) -> dict[int, str]:
+    """Return a digest for each study with claims about questions, which count runs outside of the study as well.
+
+    It changes with every finished run of the lab and of published reports, with what a configuration's facts are, and
+    with every new sample: one of another lab costs an evaluation that writes nothing.
+    """
+    asking = dict(Claim.objects.about_questions().filter(study__in=studies).values_list("study", "study__lab"))
+    if not asking:
+        return {}
+    published = Lab.objects.published_ids()
+    runs = Run.objects.filter(state=State.FINISHED, lab__in={*asking.values(), *published}).order_by().values("lab")
+    counted = runs.annotate(n=Count("id"), newest=Max("id"), keys=Sum("configuration_key"))
+    of_lab = {lab: f"{n}:{newest}:{keys}" for lab, n, newest, keys in counted.values_list("lab", "n", "newest", "keys")}
+    newest = Sample.objects.order_by("-pk").values_list("pk", flat=True).first()
+    return {
+        study: f":{QUESTION_RULES}:{newest}:{';'.join(of_lab.get(one, '') for one in (lab, *sorted(published)))}"
+        for study, lab in asking.items()
+    }
 
 
 def remember(digests: Mapping[int, str]) -> None:

@@ -10,17 +10,25 @@ from django.utils.translation import gettext as _
 from apps.comparison.claims.checks.definition import KINDS, ClaimDefinition
 from apps.comparison.claims.checks.outcomes import NOT_CHECKABLE, VERDICTS
 from apps.comparison.claims.checks.validation import definition_of
+from apps.comparison.claims.matched.claimed_question import ClaimedQuestion, claimed_question_of
+from apps.comparison.claims.matched.confounders import confounder_words
 from apps.comparison.confounders import words_of
 from apps.comparison.saved_comparisons.references import Known, claim_references, names_of_claims, with_current_names
 from apps.labs.isolation import LabManager, LabQuerySet, ThroughParent
 from apps.studies.models import Study
 
+ABOUT_QUESTION = "question"
+CLAIM_KINDS = {**KINDS, ABOUT_QUESTION: "Matched sets"}
 VERDICT_CHOICES = [(verdict, verdict) for verdict in VERDICTS]
 
 
 class ClaimQuerySet(LabQuerySet["Claim"]):
     def of_study(self, study: Study) -> Self:
         return self.filter(study=study)
+
+    def about_questions(self) -> Self:
+        """Return the claims that are bound to a question with everything else held equal."""
+        return self.exclude(question={})
 
     def verdicts(self) -> dict[str, int]:
         """Return the number of claims for each verdict that occurs, in the order of `VERDICTS`."""
@@ -42,15 +50,20 @@ class Claim(ThroughParent):
     source_lines = models.CharField(max_length=80, blank=True, help_text="of the report")
     quote = models.TextField(blank=True)
     comment = models.TextField(blank=True)
-    kind = models.CharField(max_length=20, choices=list(KINDS.items()))
-    definition = models.JSONField(help_text="the typed form")
+    kind = models.CharField(max_length=20, choices=list(CLAIM_KINDS.items()))
+    definition = models.JSONField(help_text="the typed form; without checks where the claim is about a question")
+    question = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text="of a claim about a question: the factor, its two levels and how they differ",
+    )
     refers_to = models.JSONField(
         default=dict,
         blank=True,
         help_text="whose names are in the definition, by id",
     )
     verdict = models.CharField(max_length=16, choices=VERDICT_CHOICES, default=NOT_CHECKABLE)
-    computed = models.JSONField(default=dict, help_text="checks with their comparisons")
+    computed = models.JSONField(default=dict, help_text="checks with their comparisons, or the answer to the question")
     sensitivity = models.JSONField(default=dict, help_text="other readings that would change the verdict")
     evidence = models.JSONField(default=dict, help_text="confounders and caveats of the samples, as Compare finds them")
     problem = models.TextField(blank=True, help_text="why it could not be evaluated, in one sentence")
@@ -85,11 +98,32 @@ class Claim(ThroughParent):
         """Return the definition with names that were looked up for many claims together."""
         return definition_of(with_current_names(self.definition, self.refers_to, known))
 
+    @property
+    def is_about_question(self) -> bool:
+        """Return whether it is bound to a question with everything else held equal, and has no checks."""
+        return bool(self.question)
+
+    @property
+    def claimed(self) -> ClaimedQuestion:
+        """Return what it says of its question, with current names.
+
+        Raises:
+            DefinitionError: A newer version knows one of its words no longer.
+            LostReferenceError: Something that it names was deleted.
+        """
+        return self.claimed_with(names_of_claims([self.refers_to]))
+
+    def claimed_with(self, known: Known) -> ClaimedQuestion:
+        """Return what it says of its question, with names that were looked up for many claims together."""
+        claimed = claimed_question_of(self.question)
+        return claimed.renamed(with_current_names(claimed.named_things, self.refers_to, known))
+
     def save(self, *args: Any, **kwargs: Any) -> None:
         """Save the claim and note the ids behind the names in its definition."""
         fields = kwargs.get("update_fields")
-        if fields is None or "definition" in fields:
-            self.refers_to = claim_references(self.study, self.definition)
+        if fields is None or {"definition", "question"} & {*fields}:
+            named_things = claimed_question_of(self.question).named_things if self.question else {}
+            self.refers_to = claim_references(self.study, [self.definition, named_things])
             kwargs |= {"update_fields": [*fields, "refers_to"]} if fields is not None else {}
         super().save(*args, **kwargs)
 
@@ -113,12 +147,15 @@ class Claim(ThroughParent):
     @property
     def reservations(self) -> list[str]:
         """Return confounders and caveats in a few words each, in the reader's language, to stand beside the verdict."""
-        differs = [
-            words_of(confounder["fact"], confounder["kind"], confounder["distinct"])
-            if "distinct" in confounder
-            else confounder["text"]
-            for confounder in self.confounders
-        ]
+        if self.is_about_question:
+            differs = [confounder_words(confounder) for confounder in self.confounders]
+        else:
+            differs = [
+                words_of(confounder["fact"], confounder["kind"], confounder["distinct"])
+                if "distinct" in confounder
+                else confounder["text"]
+                for confounder in self.confounders
+            ]
         return [*differs, *(_(caveat["title"]) for caveat in self.caveats)]
 
     @property

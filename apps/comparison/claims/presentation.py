@@ -3,7 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
+from apps.comparison.claims.checks.definition import DefinitionError
+from apps.comparison.claims.matched.presentation import MatchedClaim
 from apps.comparison.claims.models import Claim
+from apps.comparison.saved_comparisons.references import LostReferenceError
 from apps.core.quantities import quantity
 from apps.core.units import NO_VALUE
 from apps.runs.metrics import METRICS
@@ -49,6 +52,17 @@ def check_tables(claim: Claim) -> list[CheckTable]:
     """Return the tables of a claim's checks; one query for the runs of all samples."""
     runs = dict(Sample.objects.filter(pk__in=claim.samples).values_list("pk", "run_id"))
     return [table_of(check, runs) for check in claim.computed.get("checks", [])]
+
+
+def matched_of(claim: Claim) -> MatchedClaim | None:
+    """Return a claim about a question with its matched sets; None for one with checks, or whose question is lost."""
+    if not claim.is_about_question:
+        return None
+    try:
+        claimed = claim.claimed
+    except (DefinitionError, LostReferenceError):
+        return None
+    return MatchedClaim(claimed, claim.computed, claim.evidence, claim.verdict)
 
 
 def table_of(check: dict[str, Any], runs: dict[int, int]) -> CheckTable:

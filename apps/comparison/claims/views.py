@@ -10,8 +10,9 @@ from django.views.decorators.http import require_safe
 
 from apps.comparison.claims.checks.outcomes import VERDICTS
 from apps.comparison.claims.draft import ClaimDraft
+from apps.comparison.claims.matched.views import edit_about
 from apps.comparison.claims.models import Claim
-from apps.comparison.claims.presentation import check_tables, doubt_rows
+from apps.comparison.claims.presentation import check_tables, doubt_rows, matched_of
 from apps.comparison.claims.preview import preview_of
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
@@ -53,7 +54,7 @@ def claim(request: LabRequest, pk: int) -> HttpResponse:
     history = Paginator(claim.history.defer("computed"), 20).get_page(request.GET.get("page"))
     context = {
         "claim": claim, "study": claim.study, "checks": check_tables(claim), "doubts": doubt_rows(claim),
-        "page": history, "may_edit": may_edit(request, claim.study),
+        "page": history, "may_edit": may_edit(request, claim.study), "matched": matched_of(claim),
     }  # fmt: skip
     return render(request, "comparison/claim.html", context)
 
@@ -66,7 +67,7 @@ def new(request: LabRequest, slug: str) -> HttpResponseBase:
 @member_required(Role.ENGINEER)
 def edit(request: LabRequest, pk: int) -> HttpResponseBase:
     claim = get_object_or_404(Claim.objects.select_related("study"), pk=pk, study__lab=request.lab)
-    return _write(request, claim.study, claim)
+    return edit_about(request, claim) if claim.is_about_question else _write(request, claim.study, claim)
 
 
 def _write(request: LabRequest, study: Study, claim: Claim | None) -> HttpResponseBase:

@@ -26,7 +26,7 @@ from apps.comparison.like_for_like.strata import (
     held_columns,
     strata,
 )
-from apps.comparison.statistics.meta_analysis import AGREE, Combination, LogRatio, combine
+from apps.comparison.statistics.meta_analysis import AGREE, Combination, LogRatio, combine, log_ratio
 from apps.comparison.statistics.ratios import ALPHA, holm
 
 # How facts matter, the first most: for nearest pairs, and between facts that explain a spread equally well.
@@ -147,7 +147,8 @@ class FactorAnswer:
     """Everything that is known about one factor for one operation and metric.
 
     `held` and `implied` are facts, `nowhere` those of the held ones that every run has and none tells. `runs` are the
-    runs in the strata that count; `candidates` those whose level is known, by level.
+    runs in the strata that count; `candidates` those whose level is known, by level. `missing` runs would make a
+    stratum; `settling` ones would probably settle an answer that shows no difference.
     """
 
     factor: str
@@ -162,6 +163,7 @@ class FactorAnswer:
     candidates: Mapping[str, int] | None = None
     nearest: tuple[NearestPair, ...] = ()
     missing: tuple[MissingRuns, ...] = ()
+    settling: tuple[MissingRuns, ...] = ()
     tests: int = 0  # contrasts whose p were adjusted together
 
     @property
@@ -209,7 +211,7 @@ def answer_factor(
     moved = moved or MovedFacts()
     codes = codes or FactCodes(groups, factor.always)
     candidates: Counter[str] = Counter()
-    for group, level in zip(groups, codes.levels(factor.level_of), strict=True):
+    for group, level in zip(groups, codes.levels(factor.level_of, of_points=factor.is_of_point), strict=True):
         if level is not None:
             candidates[level] += group.n
     answer = FactorAnswer(factor.name, *measure, candidates=dict(candidates.most_common()))
@@ -238,7 +240,8 @@ def with_what_is_missing(
     if answer.is_answered or len(answer.candidates or ()) < 2:
         return answer
     nearest = () if answer.strata else nearest_pairs(codes, factor, moved, ORDER)
-    return replace(answer, nearest=nearest, missing=tuple(_missing(answer.contrasts)) or tuple(map(runs_for, nearest)))
+    missing = tuple(_missing(answer.contrasts)) or tuple(one for pair in nearest for one in runs_for(pair))
+    return replace(answer, nearest=nearest, missing=missing)
 
 
 # Facts of which the answer says so where no run tells them.
@@ -366,8 +369,44 @@ def _missing(contrasts: Sequence[LevelContrast]) -> list[MissingRuns]:
     for effect in best[:1]:
         for level, n in zip((effect.level, effect.against), effect.n, strict=True):
             if n < ENOUGH:
-                missing.append(MissingRuns(ENOUGH - n, level, effect.stratum.sides[level].groups[0], ()))
+                other = effect.against if level == effect.level else effect.level
+                missing.append(MissingRuns(ENOUGH - n, level, effect.stratum.sides[level].groups[0], (), other))
     return missing
+
+
+MOST_SETTLING = 30  # more runs on each side; beyond that the difference is too small to be asked for
+SAME = math.log(1.05)  # within 5 % either way two levels are called the same
+
+
+def with_what_would_settle(answer: FactorAnswer) -> FactorAnswer:
+    """Return an answer that shows no difference with the runs that would probably settle it.
+
+    They are counted for the stratum with most runs, as if they had the mean and the spread of those that are there: until
+    the difference is an effect, or the interval lies within 5 % either way.
+    """
+    contrast = next((one for one in answer.answered if one.finding is MatchedFinding.NO_EFFECT), None)
+    if contrast is None or _is_settled(contrast.combination, answer.tests):
+        return answer
+    largest = max(contrast.usable, key=lambda effect: (min(effect.n), sum(effect.n)))
+    sides = [largest.stratum.sides[level] for level in (contrast.level, contrast.against)]
+    for more in range(1, MOST_SETTLING + 1):
+        ours, theirs = (replace(side.logs, n=side.n + more) for side in sides)
+        logs = [log_ratio(ours, theirs) if one is largest else one.logs for one in contrast.usable if one.logs]
+        if _is_settled(combine(logs), answer.tests):
+            runs = tuple(
+                MissingRuns(more, level, side.groups[0], (), other)
+                for side, level, other in zip(
+                    sides, (contrast.level, contrast.against), (contrast.against, contrast.level), strict=True
+                )
+            )
+            return replace(answer, settling=runs)
+    return answer
+
+
+def _is_settled(combination: Combination | None, tests: int) -> bool:
+    if combination is None:
+        return False
+    return combination.p * tests < ALPHA or (combination.low >= -SAME and combination.high <= SAME)
 
 
 def choose(answers: Sequence[FactorAnswer]) -> FactorAnswer:

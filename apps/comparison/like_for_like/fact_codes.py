@@ -52,7 +52,7 @@ class FactCodes:
         self._tools = tools
         self.codes: Codes = np.empty((len(groups), len(self.names)), dtype=np.uint64)
         self.unknown: Codes = np.zeros((len(groups), len(self.names)), dtype=bool)
-        self._levels: dict[Callable[[Facts], str | None], list[str | None]] = {}
+        self._levels: dict[tuple[Callable[[Facts], str | None], bool], list[str | None]] = {}
         for column, name in enumerate(self.names):
             if name in of_points:
                 values = [group.point.get(name) or group.configuration.get(name) for group in groups]
@@ -87,12 +87,16 @@ class FactCodes:
             codes.append(numbers.setdefault(text, len(numbers) + 1))
         return np.array(codes, dtype=np.uint64), unknown
 
-    def levels(self, level_of: Callable[[Facts], str | None]) -> list[str | None]:
-        """Return the level of each group; it depends on the configuration alone."""
-        if level_of not in self._levels:
-            by_place = [level_of(self.groups[row].configuration) for _, row in sorted(self._first.items())]
-            self._levels[level_of] = [by_place[place] for place in self._place.tolist()]
-        return self._levels[level_of]
+    def levels(self, level_of: Callable[[Facts], str | None], *, of_points: bool = False) -> list[str | None]:
+        """Return the level of each group; it depends on the configuration alone, or on the point as well."""
+        asked = level_of, of_points
+        if asked not in self._levels:
+            if of_points:
+                self._levels[asked] = [level_of(group.facts) for group in self.groups]
+            else:
+                by_place = [level_of(self.groups[row].configuration) for _, row in sorted(self._first.items())]
+                self._levels[asked] = [by_place[place] for place in self._place.tolist()]
+        return self._levels[asked]
 
     @cached_property
     def _factors(self) -> "Codes":

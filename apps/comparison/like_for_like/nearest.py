@@ -30,12 +30,13 @@ class NearestPair:
 
 @dataclass(frozen=True)
 class MissingRuns:
-    """`n` more runs of `level`, with all held facts as `like` has them, would make a stratum."""
+    """`n` more runs of `level`, with all held facts as `like` has them, would make a stratum, or settle an answer."""
 
     n: int
     level: str
     like: RunGroup
     changed: tuple[str, ...]  # facts that would have to be as those of `like`
+    against: str = ""  # the level that they would be held against
 
 
 def nearest_pairs(
@@ -67,7 +68,7 @@ def nearest_pairs(
 
 def _rows_by_level(codes: FactCodes, factor: FactorRules) -> dict[str, list[int]]:
     rows: dict[str, list[int]] = {}
-    levels = codes.levels(factor.level_of)
+    levels = codes.levels(factor.level_of, of_points=factor.is_of_point)
     for row in sorted(range(len(codes.groups)), key=lambda row: -codes.groups[row].n):
         level = levels[row]
         if level is not None and (level in rows or len(rows) < MOST_LEVELS):
@@ -77,8 +78,17 @@ def _rows_by_level(codes: FactCodes, factor: FactorRules) -> dict[str, list[int]
     return rows
 
 
-def runs_for(pair: NearestPair) -> MissingRuns:
-    """Return the runs that would make a stratum of a pair: those of the second level, where the first was measured."""
-    ours, theirs = pair.groups
-    level, like = (pair.levels[1], ours) if ours.n >= theirs.n else (pair.levels[0], theirs)
-    return MissingRuns(ENOUGH, level, like, (*pair.differs, *pair.unknown))
+def runs_for(pair: NearestPair) -> tuple[MissingRuns, ...]:
+    """Return the runs that would make a stratum of a pair: those of one level where the other has most runs.
+
+    Where it has too few itself, its own are missing as well.
+    """
+    return runs_beside(pair, 0 if pair.groups[0].n >= pair.groups[1].n else 1)
+
+
+def runs_beside(pair: NearestPair, side: int) -> tuple[MissingRuns, ...]:
+    """Return the runs that would make a stratum with this side (0 or 1) of a pair."""
+    like, own, level = pair.groups[side], pair.levels[side], pair.levels[1 - side]
+    missing = MissingRuns(ENOUGH, level, like, (*pair.differs, *pair.unknown), own)
+    few = ENOUGH - like.n
+    return (missing, MissingRuns(few, own, like, (), level)) if few > 0 else (missing,)

@@ -3,7 +3,15 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from apps.comparison.like_for_like.answers import FactorAnswer, answer_factor, choose, judge, with_what_is_missing
+from apps.comparison.like_for_like.answers import (
+    FactorAnswer,
+    LevelContrast,
+    answer_factor,
+    choose,
+    judge,
+    with_what_is_missing,
+    with_what_would_settle,
+)
 from apps.comparison.like_for_like.fact_codes import FactCodes
 from apps.comparison.like_for_like.run_group import RunGroup
 from apps.comparison.like_for_like.selection import FactorSelection
@@ -50,12 +58,47 @@ def answer_one(labs: Collection[int], name: str, selection: FactorSelection) -> 
     Raises:
         QuestionError: There is no such question, or no such level to hold others against.
     """
+    factor, groups = _asked(labs, name, selection)
+    return _answer_asked(factor, groups, selection)
+
+
+def answer_pair(
+    labs: Collection[int], name: str, selection: FactorSelection, level: str
+) -> tuple[FactorAnswer, LevelContrast | None]:
+    """Return the answer to one question, and of it the contrast of a level against the one that the selection names.
+
+    The findings are those of the question's page, corrected for all its levels. Where no set has both levels with
+    enough runs, the answer is about these two alone: the nearest pair, and the runs that are missing.
+
+    Raises:
+        QuestionError: There is no such question, or no run has one of the levels.
+    """
+    factor, groups = _asked(labs, name, selection)
+    answer = _answer_asked(factor, groups, selection)
+    if level not in (answer.candidates or {}):
+        raise QuestionError("level", level, f"one of the levels: {', '.join(answer.candidates or {})}")
+    pair = {level, selection.against}
+    contrast = next((one for one in answer.contrasts if {one.level, one.against} == pair), None)
+    if contrast is None or contrast.combination is None:
+        both = {
+            measure: [group for group in some if factor.level_of(group.facts) in pair]
+            for measure, some in groups.items()
+        }
+        answer = _answer_asked(factor, both, selection)
+        contrast = next(iter(answer.contrasts), None)
+    return answer, contrast
+
+
+def _asked(labs: Collection[int], name: str, selection: FactorSelection) -> tuple[Factor, Groups]:
     factor = BY_NAME.get(name)
     if factor is None:
         raise QuestionError("question", name, f"one of: {', '.join(BY_NAME)}")
     measures = [(selection.operation, selection.metric)] if selection.metric else factor.asks
-    groups = _chosen(load_groups(labs, measures, selection.study, in_detail=True), selection)
-    (answer,) = judge([first_answer(factor, groups, selection, {})])
+    return factor, _chosen(load_groups(labs, measures, selection.study, in_detail=True), selection)
+
+
+def _answer_asked(factor: Factor, groups: Groups, selection: FactorSelection) -> FactorAnswer:
+    answer = with_what_would_settle(judge([first_answer(factor, groups, selection, {})])[0])
     levels = answer.candidates or {}
     if selection.against and selection.against not in levels:
         raise QuestionError("against", selection.against, f"one of the levels: {', '.join(levels)}")

@@ -6,11 +6,11 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext, pgettext
 
-from apps.comparison.labels import IN_BYTES, label_of, operation_of, text_of
+from apps.comparison.labels import IN_BYTES, YES_OR_NO, label_of, operation_of, text_of
 from apps.comparison.like_for_like.answers import FactorAnswer, LevelContrast, MatchedFinding, StratumEffect
 from apps.comparison.like_for_like.nearest import MissingRuns, NearestPair
 from apps.comparison.like_for_like.run_group import POINTS, RunGroup
-from apps.comparison.like_for_like.strata import ENOUGH
+from apps.comparison.like_for_like.strata import ENOUGH, multiple_of_ram
 from apps.comparison.questions.factor import Factor
 from apps.core import units
 from apps.runs.metrics import METRICS
@@ -148,11 +148,26 @@ def missing_words(missing: MissingRuns, factor: Factor) -> str:
     as_there = [
         f"{_(label_of(name))} {fact_text(name, missing.like)}"
         if name in missing.like.facts
-        else _("%(fact)s written down") % {"fact": _(label_of(name))}
+        else _("%(fact)s recorded") % {"fact": _(label_of(name))}
         for name in missing.changed[:MOST_FACTS]
     ]
     words["facts"] = ", ".join(as_there)
     return _("%(n)s runs of %(level)s with %(facts)s, as measured on %(place)s") % words
+
+
+def unjudged_text(answer: FactorAnswer, factor: Factor) -> str:
+    """Return the ratios of matched sets that have too few runs for a verdict; empty where there are none."""
+    parts = []
+    for contrast in answer.contrasts[:MOST_LEVELS] if not answer.is_answered else ():
+        low, high = contrast.range
+        ratios = ratio_text(low) if len(contrast.effects) == 1 else _("%(low)s to %(high)s") % {
+            "low": ratio_text(low), "high": ratio_text(high),
+        }  # fmt: skip
+        n = len(contrast.effects)
+        sets = ngettext("%(n)s matched set", "%(n)s matched sets", n) % {"n": n}
+        level, against = factor.level_name(contrast.level), factor.level_name(contrast.against)
+        parts.append(f"{level} {ratios} × {against} ({sets})")
+    return _("Ratios without a verdict: %(ratios)s.") % {"ratios": "; ".join(parts)} if parts else ""
 
 
 def nearest_words(pair: NearestPair) -> str:
@@ -182,6 +197,8 @@ def value_text(name: str, value: str | None) -> str:
         return units.size(int(value))
     if name == "raid_level" and value.isdigit():
         return f"RAID {value}"
+    if name in YES_OR_NO and value in ("0", "1"):
+        return _("yes") if value == "1" else _("no")
     return text_of(name, value)
 
 
@@ -189,6 +206,17 @@ def property_text(name: str, value: str) -> str:
     """Return a fact's value so that it says what it is of, without its name: `1 MiB blocks`, `depth 16`."""
     text = value_text(name, value)
     return _(_WITH_WORDS[name]) % {"value": text} if name in _WITH_WORDS else text
+
+
+def sizes_text(effect: StratumEffect) -> str:
+    """Return the file sizes of both sides, as `100 MiB / 8000 MiB`, with their multiples of RAM."""
+    texts = []
+    for level in (effect.level, effect.against):
+        group = effect.stratum.sides[level].groups[0]
+        size = value_text("file_size", group.facts.get("file_size"))
+        multiple = multiple_of_ram(group.facts)
+        texts.append(f"{size} ({multiple} × RAM)" if multiple else size)
+    return " / ".join(texts)
 
 
 def facts_in_words(names: Sequence[str]) -> str:

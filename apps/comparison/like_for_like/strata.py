@@ -4,7 +4,7 @@ for stratum in strata(codes, factor, Held(...)): stratum.sides["hardware"].logs
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -35,6 +35,10 @@ class FactorRules(Protocol):
     def always(self) -> tuple[str, ...]: ...
     @property
     def brings_ram(self) -> bool: ...
+    @property
+    def is_of_point(self) -> bool: ...
+    @property
+    def one_of(self) -> Callable[[Mapping[str, str]], tuple[str, float]] | None: ...
     def level_of(self, facts: Mapping[str, str], /) -> str | None: ...
     def implied_between(self, ours: str, theirs: str, /) -> tuple[str, ...]: ...
 
@@ -109,12 +113,12 @@ def strata(codes: FactCodes, factor: FactorRules, moved: MovedFacts, against: st
 
     Of more than `MOST_LEVELS` levels only those with most runs are looked at, and `against`.
     """
-    levels = _most_measured(codes, codes.levels(factor.level_of), against)
+    levels = _most_measured(codes, codes.levels(factor.level_of, of_points=factor.is_of_point), against)
     found: list[Stratum] = []
     for implied, pairs in _kinds(factor, levels).items():
         columns = held_columns(codes, factor, moved, implied)
         rows = [row for row, level in enumerate(levels) if level is not None]
-        found += _of_columns(codes, levels, rows, columns, pairs)
+        found += _of_columns(codes, levels, rows, columns, pairs, one_of=factor.one_of)
         if factor.brings_ram and "file_size" not in (*moved.ignored, *moved.held):
             used = {id(group) for stratum in found for side in stratum.sides.values() for group in side.groups}
             others = [row for row in rows if id(codes.groups[row]) not in used]
@@ -163,6 +167,7 @@ def _of_columns(
     pairs: set[Pair] | None,
     sizes: str = "file_size",
     extra: Mapping[int, str] | None = None,
+    one_of: Callable[[Mapping[str, str]], tuple[str, float]] | None = None,
 ) -> list[Stratum]:
     keys = codes.keys(columns)
     members: dict[tuple[int, str], dict[str, list[int]]] = defaultdict(dict)
@@ -171,7 +176,24 @@ def _of_columns(
         if level is not None:
             key = int(keys[row]), extra[row] if extra else ""
             members[key].setdefault(level, []).append(row)
-    return _strata(codes, [some for by_level in members.values() for some in _parts(by_level, pairs)], columns, sizes)
+    parts = [some for by_level in members.values() for some in _parts(by_level, pairs)]
+    if one_of:
+        parts = [{level: _of_one_value(codes, own, one_of) for level, own in some.items()} for some in parts]
+    return _strata(codes, parts, columns, sizes)
+
+
+def _of_one_value(
+    codes: FactCodes, rows: Sequence[int], one_of: Callable[[Mapping[str, str]], tuple[str, float]]
+) -> list[int]:
+    """Return the rows of the value with most runs, so that a side has no mixture; of equal ones the preferred."""
+    runs: Counter[str] = Counter()
+    preferred: dict[str, float] = {}
+    values = {row: one_of(codes.groups[row].facts) for row in rows}
+    for row, (value, preference) in values.items():
+        runs[value] += codes.groups[row].n
+        preferred[value] = preference
+    chosen = max(runs, key=lambda value: (min(runs[value], ENOUGH), preferred[value], runs[value], value))
+    return [row for row, (value, _) in values.items() if value == chosen]
 
 
 def _parts(by_level: dict[str, list[int]], pairs: set[Pair] | None) -> Iterator[dict[str, list[int]]]:

@@ -8,16 +8,21 @@ from django.db.models import Count, F, Func, JSONField, QuerySet, Value
 from django.db.models.fields.json import KeyTransform
 from django.db.models.functions import Coalesce
 
+from apps.comparison.fact_names import is_of_one_run
 from apps.comparison.labels import TIME, UNKNOWN, label_of, natural, operation_of, text_of
 from apps.comparison.queries.filters import NAMED, chosen
-from apps.comparison.question import Question
+from apps.comparison.queries.samples import load
+from apps.comparison.question import Question, TooManySamplesError
 from apps.comparison.readings import FILE_SIZE_OVER_RAM, LABEL, POINT, Reading
 from apps.runs.activity import ACTIVITY
 from apps.runs.metrics import METRICS, OPERATIONS
 from apps.runs.models import Measure, Sample
 
 FIRST = ("study", "host", "configuration", "target", "tool", *POINT)
-MOST_VALUES = 24
+MOST_VALUES = 24  # of a filter on the page itself
+MOST_LISTED = 200  # where the filters are opened and can be searched
+MOST_SAME = 60  # facts that are named as equal everywhere
+NEWEST = (300, 30, 3)  # runs whose facts are offered where a question has more samples than one comparison takes
 Choice = tuple[str, str]
 Counts = Mapping[str, list[tuple[Any, int]]]
 
@@ -38,6 +43,11 @@ class Facet:
     label: str
     values: list[FilterValue]
 
+    @property
+    def is_long(self) -> bool:
+        """Return whether its list is folded until something in it is searched for."""
+        return len(self.values) > MOST_VALUES and not any(value.chosen for value in self.values)
+
 
 @dataclass(frozen=True)
 class Choices:
@@ -47,18 +57,23 @@ class Choices:
     series: list[Choice]
     facets: list[Facet]
     longer: list[tuple[str, str, int]]  # filters with more values than a list can show: name, label and how many
+    same: list[Choice]  # facts that do not vary: label and the one value
 
 
-def choices(question: Question, readings: Sequence[Reading], counted: Counts | None = None) -> Choices:
+def choices(
+    question: Question, readings: Sequence[Reading], counted: Counts | None = None, most: int = MOST_VALUES
+) -> Choices:
     """Return what the page offers to choose from.
 
-    `counted` has the runs behind each value of the filters in force; without it only those values are offered.
+    `counted` has the runs behind each value of the filters in force; without it only those values are offered. A filter
+    of more than `most` values is only named.
     """
     measured = set(Measure.objects.values_list("operation", "metric"))
     metrics = {metric for _, metric in measured} | {question.metric}
     operations = {operation for operation, metric in measured if metric == question.metric} | {question.operation}
     facts = _facts(readings)
-    facets, longer = _facets(question, readings, [*FIRST, *facts], counted or {})
+    names = [name for name in (*FIRST, *facts) if not is_of_one_run(name)]
+    facets, longer, same = _facets(question, readings, names, counted or {}, most)
     return Choices(
         metrics=[(name, METRICS[name].label) for name in METRICS if name in metrics],
         operations=[(name, operation_of(name)) for name in OPERATIONS if name in operations],
@@ -66,6 +81,7 @@ def choices(question: Question, readings: Sequence[Reading], counted: Counts | N
         series=_named([LABEL, *facts, *POINT, *question.series]),
         facets=facets,
         longer=longer,
+        same=same,
     )
 
 
@@ -80,21 +96,23 @@ def _named(names: Iterable[str]) -> list[Choice]:
 
 
 def _facets(
-    question: Question, readings: Sequence[Reading], names: Iterable[str], counted: Counts
-) -> tuple[list[Facet], list[tuple[str, str, int]]]:
-    """Return the filters to choose from, and those with too many values for a list."""
+    question: Question, readings: Sequence[Reading], names: Iterable[str], counted: Counts, most: int
+) -> tuple[list[Facet], list[tuple[str, str, int]], list[Choice]]:
+    """Return the filters to choose from, those with too many values for a list, and what is the same everywhere."""
     wanted: dict[str, list[str]] = {}
     for name, value in question.filters:
         wanted.setdefault(name, []).append(value)
-    facets, longer = [], []
+    facets, longer, same = [], [], []
     for name in dict.fromkeys([*names, *wanted]):
         counts_found = counted[name] if name in counted else _counted(name, readings)
         values = _values(name, counts_found, wanted.get(name, []))
-        if name in wanted or 1 < len(values) <= MOST_VALUES:
+        if name in wanted or 1 < len(values) <= most:
             facets.append(Facet(name, label_of(name), values))
-        elif len(values) > MOST_VALUES:
+        elif len(values) > most:
             longer.append((name, label_of(name), len(values)))
-    return facets, longer
+        elif values and values[0].value != UNKNOWN:
+            same.append((label_of(name), values[0].text))
+    return facets, longer, same[:MOST_SAME]
 
 
 def _counted(name: str, readings: Sequence[Reading]) -> list[tuple[Any, int]]:
@@ -121,6 +139,24 @@ def address_value(value: Any) -> str:
     if value is None:
         return UNKNOWN
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
+def newest_readings(question: Question) -> tuple[list[Reading], int]:
+    """Return the readings of the newest runs of a question that has too many samples, and how many runs these are.
+
+    Their facts are offered, so that people can choose. Of runs that have very many samples each there are fewer.
+    """
+    samples = Sample.objects.filter(measure__operation=question.operation, measure__metric=question.metric)
+    newest = chosen(samples, question.filters).order_by("-run_id").values_list("run_id", flat=True).distinct()
+    runs = list(newest[: NEWEST[0]])
+    other_filters = tuple(pair for pair in question.filters if pair[0] != "run")
+    for most in NEWEST:
+        few = ",".join(map(str, runs[:most]))
+        try:
+            return load(question.with_(filters=(*other_filters, ("run", few)))), min(most, len(runs))
+        except TooManySamplesError:
+            continue
+    return [], 0
 
 
 MOST_COUNTED_VALUES = 100  # of one filter; those with the most runs

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 
+from django.db.models import QuerySet
+
 from apps.comparison.charts.chart import Chart
 from apps.comparison.charts.run import curve, described_over_time, heat, histogram, over_time
 from apps.comparison.charts.time_series import Track
 from apps.runs.metrics import METRICS
-from apps.runs.models import Run, Series
+from apps.runs.models import Histogram, Run, Series
 from apps.runs.series.arrays import part_of
 from apps.runs.series.intervals import unpack_intervals
 from apps.runs.series.latencies import LatencySummary, job_name
@@ -23,10 +25,9 @@ def latency_charts(run: Run, latencies: Sequence[LatencySummary]) -> list[Chart]
     ]
 
 
-def heat_charts(run: Run, operation: str = "") -> list[tuple[str, Chart]]:
-    """Return operation and heat map of each histogram over time, of one operation or of all."""
-    logged = run.histograms.filter(intervals__isnull=False)
-    logged = logged.filter(operation=operation) if operation else logged
+def heat_charts(run: Run, rows: QuerySet[Histogram] | None = None) -> list[tuple[str, Chart]]:
+    """Return operation and heat map of each histogram over time; `rows` are some of the run's, else all are taken."""
+    logged = (run.histograms.all() if rows is None else rows).filter(intervals__isnull=False)
     return [
         (
             histogram.operation,

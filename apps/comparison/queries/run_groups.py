@@ -1,14 +1,15 @@
 """The runs of a lab in groups that are alike, for questions with everything else held equal.
 
 Five statements, however many runs and questions there are: which measures and configurations there are, one run of each
-configuration with its facts, the groups with their moments, and one example of each set of points; a sixth for dates.
-PostgreSQL groups by numbers alone
+configuration with its facts, the groups with their moments, and one example of each set of points; a sixth for dates,
+and one for each layer of volumes where single disks have some. PostgreSQL groups by numbers alone
 (`Run.configuration_key`), so no facts are read but those of one run of each configuration.
 
 The unit is the run: of a run that was measured at several points the mean logarithm counts, and only runs that were
 measured at the same points are in one group.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,10 +22,14 @@ from apps.comparison.like_for_like.run_group import NONE, RunGroup, facts_of_run
 from apps.comparison.readings import MOST, POINT
 from apps.comparison.statistics.meta_analysis import Moments
 from apps.core import sql
+from apps.inventory.models import ArrayMember
 from apps.runs.models import Measure, Run, Sample
 
 MeasureName = tuple[str, str]  # operation, metric
+DiskKey = tuple[str, int] | tuple[str, int, str]  # a disk or filesystem by its id, or a device of a host by its name
 MOST_RUNS = 400  # of a group that are named
+# A partition as Linux names it, with its disk: sda1, nvme0n1p2, mmcblk0p1.
+_PARTITION = re.compile(r"(?:/dev/)?(?:((?:sd|hd|vd|xvd)[a-z]+)\d+|((?:nvme\d+n|mmcblk)\d+)p\d+)")
 
 # Sums by hand, because the ORM cannot group a grouping, and the page waits for it. One row for each run with its measures
 # side by side takes half the time of one for each run and measure: 0.2 s for 100,000 runs of four measures. The join with
@@ -60,7 +65,9 @@ _POINTS = "points{n}, count{n}"
 _RUNS = "(array_agg(whole.run_id))[1:%(most_runs)s]"
 _COLUMNS = (
     "id", "facts", "labels", "tool", "tool_version", "host__name", "target_id", "target__name",
-    "target__filesystem_id", "workload_id", "workload__spec", "study_run__configuration__study__slug",
+    "target__filesystem_id", "target__filesystem__disk_id", "target__filesystem__array_id",
+    "target__filesystem__device_name", "target__host_id", "target__disk_id", "target__array_id", "workload_id",
+    "workload__spec", "study_run__configuration__study__slug",
 )  # fmt: skip
 
 
@@ -172,15 +179,19 @@ class KnownConfigurations:
 def _configurations(first_of: Mapping[int, int]) -> KnownConfigurations:
     rows = Run.objects.filter(pk__in=_unnested(first_of.values())).order_by().values_list(*_COLUMNS)
     runs = {row[0]: dict(zip(_COLUMNS, row, strict=True)) for row in rows}
-    places = _places(runs.values())
+    stored_of = {pk: stored_facts(run) for pk, run in runs.items()}
+    places = DiskNames([run for pk, run in runs.items() if _is_single(stored_of[pk])])
     asked = {run["workload_id"]: run["workload__spec"] for run in runs.values()}
     workloads = {pk: workload_facts(spec or {}) for pk, spec in asked.items()}
     alike: dict[tuple[str, frozenset[tuple[str, str]]], int] = {}
     known = KnownConfigurations([], {})
     for key, first in first_of.items():
         if run := runs.get(first):
-            stored = stored_facts(run)
-            facts = facts_of_run(stored, workloads[run["workload_id"]]) | _place(run, stored, places)
+            stored = stored_of[first]
+            facts = facts_of_run(stored, workloads[run["workload_id"]])
+            # for the question about disks among their kind
+            if _is_single(stored) and (name := places.name(run)):
+                facts["place"] = name
             target = str(run["target_id"] or place_of_run(stored))
             number = alike.setdefault((target, frozenset(facts.items())), len(alike))
             if number == len(known.configurations):
@@ -228,18 +239,57 @@ def stored_facts(run: Mapping[str, Any]) -> dict[str, Any]:
     return {**run["labels"], **run["facts"], **{name: value for name, value in named.items() if value}}
 
 
-def _places(runs: Iterable[Mapping[str, Any]]) -> dict[int, str]:
-    """Return a name for each filesystem that targets lie on: several directories of one disk are not several disks."""
-    names: dict[int, str] = {}
-    for run in runs:
-        filesystem, name = run["target__filesystem_id"], run["target__name"]
-        if filesystem and name:
-            names[filesystem] = min(names.get(filesystem, name), name)
-    return names
+def _is_single(stored: Mapping[str, Any]) -> bool:
+    """Return whether the run was on one disk, as far as its facts tell."""
+    return str(stored.get("raid_level", "")).lower() in NONE or str(stored.get("disk_count")) == "1"
 
 
-def _place(run: Mapping[str, Any], stored: Mapping[str, Any], places: Mapping[int, str]) -> dict[str, str]:
-    """Return the name of the target where it is one disk, for the question about disks among their kind."""
-    is_single = str(stored.get("raid_level", "")).lower() in NONE or str(stored.get("disk_count")) == "1"
-    name = places.get(run["target__filesystem_id"] or 0, run["target__name"])
-    return {"place": name} if is_single and name else {}
+class DiskNames:
+    """One name for all targets that lie on one disk: its partitions, volumes and directories are not several disks."""
+
+    def __init__(self, runs: Sequence[Mapping[str, Any]]) -> None:
+        arrays = {run["target__filesystem__array_id"] or run["target__array_id"] for run in runs} - {None}
+        self._disks = _single_disks(arrays)
+        self._names: dict[DiskKey, str] = {}
+        for run in runs:
+            key, name = self._key(run), run["target__name"]
+            if key and name:
+                self._names[key] = min(self._names.get(key, name), name)
+
+    def name(self, run: Mapping[str, Any]) -> str | None:
+        """Return the first of the names of the targets on the run's disk; its own target's where the disk is unknown."""
+        key = self._key(run)
+        own: str | None = run["target__name"]
+        return self._names.get(key, own) if key else own
+
+    def _key(self, run: Mapping[str, Any]) -> DiskKey | None:
+        array = run["target__filesystem__array_id"] or run["target__array_id"]
+        if disk := run["target__filesystem__disk_id"] or run["target__disk_id"] or self._disks.get(array):
+            return "disk", disk
+        if match := _PARTITION.fullmatch(run["target__filesystem__device_name"] or ""):
+            return "device", run["target__host_id"], match[1] or match[2]
+        filesystem = run["target__filesystem_id"]
+        return ("filesystem", filesystem) if filesystem else None
+
+
+def _single_disks(arrays: Collection[int]) -> dict[int, int]:
+    """Return the disk of each array and volume that lies on one disk alone."""
+    below: dict[int, set[tuple[int | None, int | None]]] = defaultdict(set)
+    waiting = set(arrays)
+    while waiting:
+        members = ArrayMember.objects.filter(array__in=waiting).values_list("array_id", "disk_id", "member_array_id")
+        for array, disk, inner in members:
+            below[array].add((disk, inner))
+        waiting = {inner for array in waiting for _, inner in below[array] if inner} - below.keys()
+    return {array: disk for array in arrays if (disk := _single_disk(array, below)) is not None}
+
+
+def _single_disk(array: int, below: Mapping[int, Collection[tuple[int | None, int | None]]]) -> int | None:
+    seen: set[int] = set()
+    while array not in seen and len(below.get(array, ())) == 1:
+        seen.add(array)
+        ((disk, inner),) = below[array]
+        if disk or not inner:
+            return disk
+        array = inner
+    return None

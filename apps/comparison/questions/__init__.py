@@ -6,6 +6,7 @@ from apps.comparison.questions import (
     direct,
     disk,
     environment,
+    file_against_ram,
     filesystem,
     firmware,
     host,
@@ -22,7 +23,7 @@ FACTORS: tuple[Factor, ...] = tuple(
     module.FACTOR
     for module in (
         interface, raid_implementation, raid_level, chunk_size, filesystem, mount_options, controller_cache,
-        write_policy, environment, kernel, firmware, direct, host, disk,
+        write_policy, environment, file_against_ram, kernel, firmware, direct, host, disk,
     )
 )  # fmt: skip
 BY_NAME = {factor.name: factor for factor in FACTORS}

@@ -13,6 +13,11 @@ def level_of(facts: Facts) -> str | None:
     return None if sync is None or " + " in sync else "direct" if sync == "direct" else "buffered"
 
 
+def jobs_of(level: str, facts: Facts) -> dict[str, bool]:
+    """Return the option that makes a job of this level."""
+    return {"direct": level == "direct"}
+
+
 FACTOR = Factor(
     name="direct",
     fact="direct",
@@ -22,5 +27,6 @@ FACTOR = Factor(
     asks=STREAMS_FIRST,
     own=("direct", "sync"),
     first=("buffered",),
+    jobs_of=jobs_of,
     name_of=named({"direct": _("direct I/O"), "buffered": _("buffered I/O")}),
 )

@@ -69,6 +69,9 @@ class Factor:
     begin so), `implied_between` adds what only some pairs of levels imply; `ignored` facts never matter to it. All
     others are held equal. `always` are facts that must be known, or on one target, even where no run tells them.
     `first` are the levels to hold others against, the preferred one first; `asks` the measures, the first one first.
+    `is_of_point`: the levels are of a point, not of a configuration. `one_of` returns what each side of a set has one
+    value of, and how much that is preferred where several have as many runs. `jobs_of` returns what of fio's jobs makes
+    them of a level, where levels are of the workload.
     """
 
     name: str
@@ -85,6 +88,9 @@ class Factor:
     name_of: Callable[[str], Text] = as_it_is
     implied_between: Callable[[str, str], tuple[str, ...]] = nothing_more
     is_order_of_time: bool = False  # of levels that follow each other: the older one is held against
+    is_of_point: bool = False
+    one_of: Callable[[Facts], tuple[str, float]] | None = None
+    jobs_of: Callable[[str, Facts], Mapping[str, Any]] | None = None
     texts: Mapping[str, Text] = field(default_factory=dict)
 
     @property

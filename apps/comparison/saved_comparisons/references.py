@@ -3,6 +3,7 @@
 A saved question is an address, and says `configuration=tmpfs` and `baseline=tmpfs`. Beside it stands whose names these are:
 
     references_of(question)   -> {"filters": {"configuration": {"tmpfs": [12]}}, "baseline": [["configuration", [12]]]}
+                                 and "series" for those in its order and choice, each as the baseline, by the name it has now
     resolve([(question, references), …]) -> [Resolved, …]     with the names as they are now; at most one query for each kind of thing
 
 What is gone is said in a sentence (`Resolved.problems`), and the rest is kept as far as it still asks the same.
@@ -77,8 +78,12 @@ def references_of(question: Question) -> References:
     for kind, name in question.filters:
         if kind in MODELS and (ids := ids_named(kind, name, studies)):
             filters.setdefault(kind, {})[name] = ids
-    found_baseline = _baseline_of(question, studies)
-    return {"filters": filters, "baseline": found_baseline} if filters or found_baseline else {}
+    found_baseline = _series_of(question.baseline, question, studies) if question.baseline != NO_BASELINE else []
+    names = dict.fromkeys((*question.order, *question.draw))
+    series = {name: identities for name in names if (identities := _series_of(name, question, studies))}
+    if not filters and not found_baseline and not series:
+        return {}
+    return {"filters": filters, "baseline": found_baseline} | ({"series": series} if series else {})
 
 
 def ids_named(kind: str, name: str, studies: Sequence[str] = (), **where: Any) -> list[int]:
@@ -92,11 +97,11 @@ def ids_named(kind: str, name: str, studies: Sequence[str] = (), **where: Any) -
     return sorted(rows.values_list("pk", flat=True))
 
 
-def _baseline_of(question: Question, studies: Sequence[str]) -> list[list[Any]]:
-    """Return for each of the series' facts `[kind, ids]` or `["", text]`; empty where the baseline names nothing."""
-    if question.baseline in ("", NO_BASELINE):
+def _series_of(name: str, question: Question, studies: Sequence[str]) -> list[list[Any]]:
+    """Return for each fact of a series `[kind, ids]` or `["", text]`; empty where the series' name is of nothing stored."""
+    if not name:
         return []
-    parts, facts = question.baseline.split(SEPARATOR), question.series
+    parts, facts = name.split(SEPARATOR), question.series
     for cuts in combinations(range(1, len(parts)), len(facts) - 1):
         ends = (0, *cuts, len(parts))
         texts = [SEPARATOR.join(parts[a:b]) for a, b in pairwise(ends)]
@@ -165,20 +170,30 @@ def _ids_in(every: Iterable[Mapping[str, Any]]) -> dict[str, set[int]]:
         for kind, names in references.get("filters", {}).items():
             for ids in names.values():
                 wanted_ids[kind].update(ids)
-        for kind, ids in references.get("baseline", ()):
-            if kind:
-                wanted_ids[kind].update(ids)
+        for kind, ids in _of_series(references):
+            wanted_ids[kind].update(ids)
     return wanted_ids
+
+
+def _of_series(references: Mapping[str, Any]) -> Iterator[tuple[str, list[int]]]:
+    """Yield the kind and ids of all that series' names refer to: the baseline's, and those in order or drawn."""
+    for identities in (references.get("baseline", ()), *references.get("series", {}).values()):
+        yield from ((kind, ids) for kind, ids in identities if kind)
 
 
 def _resolved(question: Question, references: Mapping[str, Any], known: Known) -> Resolved:
     pairs, problems, lost = _filters(question, references, known)
-    baseline = tuple(
-        Identity(kind, tuple(value)) if kind else Identity("", text=value)
-        for kind, value in references.get("baseline", ())
-    )
-    named = _baseline_text(question, baseline, known) if baseline else question.baseline
-    changed = question.with_(filters=tuple(sorted(pairs)), baseline=named, baseline_of=baseline)
+    baseline = _identities(references.get("baseline", ()))
+    named = _series_text(question.baseline, question, baseline, known) if baseline else question.baseline
+    now = {
+        name: _current(name, question, _identities(identities), known)
+        for name, identities in references.get("series", {}).items()
+    }
+    changed = question.with_(
+        filters=tuple(sorted(pairs)), baseline=named, baseline_of=baseline,
+        order=tuple(now.get(name, name) for name in question.order),
+        draw=tuple(now.get(name, name) for name in question.draw),
+    )  # fmt: skip
     gone = _gone_baseline(baseline, known)
     if gone and lost is None:
         last = [
@@ -190,18 +205,28 @@ def _resolved(question: Question, references: Mapping[str, Any], known: Known) -
     return Resolved(changed, tuple(problems), lost)
 
 
-def _baseline_text(question: Question, baseline: Sequence[Identity], known: Known) -> str:
-    """Return the current name of the baseline's series; the saved one where it is gone."""
+def _identities(stored: Iterable[Any]) -> tuple[Identity, ...]:
+    return tuple(Identity(kind, tuple(value)) if kind else Identity("", text=value) for kind, value in stored)
+
+
+def _current(name: str, question: Question, identities: Sequence[Identity], known: Known) -> str:
+    """Return the current name of a series; as it was saved where only its study stands behind, to tell two apart."""
+    now = _series_text(name, question, identities, known)
+    return name if name.startswith(f"{now} (") else now
+
+
+def _series_text(saved: str, question: Question, identities: Sequence[Identity], known: Known) -> str:
+    """Return the current name of a series; the saved one where what it is of is gone."""
     texts = []
-    for fact, identity in zip(question.series, baseline, strict=False):
+    for fact, identity in zip(question.series, identities, strict=False):
         names_found = next((names for pk in identity.ids if (names := known.get(identity.kind, {}).get(pk))), None)
         if identity.kind and not names_found:
-            return question.baseline
+            return saved
         is_place = fact == LABEL and identity.kind == "target"
         texts.append(
             identity.text if not names_found else SEPARATOR.join(reversed(names_found)) if is_place else names_found[0]
         )
-    return SEPARATOR.join(texts) if len(texts) == len(question.series) else question.baseline
+    return SEPARATOR.join(texts) if len(texts) == len(question.series) else saved
 
 
 def _filters(
@@ -244,8 +269,13 @@ def replaced(references: Mapping[str, Any], kind: str, old: int, new: int) -> Re
 
     if "baseline" not in references:
         return names(references)
-    baseline = [[identity, ids(value) if identity == kind else value] for identity, value in references["baseline"]]
-    return {**references, "filters": names(references["filters"]), "baseline": baseline}
+
+    def identities(stored: Iterable[Any]) -> list[Any]:
+        return [[identity, ids(value) if identity == kind else value] for identity, value in stored]
+
+    changed = {"filters": names(references["filters"]), "baseline": identities(references["baseline"])}
+    series = {name: identities(stored) for name, stored in references.get("series", {}).items()}
+    return {**references, **changed} | ({"series": series} if series else {})
 
 
 LAST_NAMES = "last_names"  # kind → id → the name it had when it was deleted
@@ -263,7 +293,7 @@ def note_name(references: Mapping[str, Any], kind: str, row: Any) -> Mapping[str
 def _ids_of(references: Mapping[str, Any], kind: str) -> set[int]:
     names = references.get("filters", references)
     ids_found = {pk for ids in names.get(kind, {}).values() for pk in ids}
-    return ids_found | {pk for fact, ids in references.get("baseline", ()) if fact == kind for pk in ids}
+    return ids_found | {pk for fact, ids in _of_series(references) if fact == kind for pk in ids}
 
 
 def _last_name(references: Mapping[str, Any], kind: str, ids: Sequence[int], saved: str) -> str:

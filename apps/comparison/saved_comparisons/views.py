@@ -1,7 +1,5 @@
 """Saved comparisons: list, open by a short address, save, rename, delete."""
 
-from typing import Any
-
 from django import forms
 from django.contrib import messages
 from django.core.paginator import Paginator
@@ -12,7 +10,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from apps.comparison.models import SavedComparison
 from apps.comparison.question import QuestionError, parse
-from apps.core.forms import SiteForm
+from apps.core.forms import SiteForm, describe_errors
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
 from apps.labs.models import Role
@@ -99,6 +97,5 @@ class SaveForm(NameForm):
 
     @property
     def problem(self) -> str:
-        """Return the form's first error as one sentence."""
-        error: Any = next(iter(self.errors.items()), ("", [""]))
-        return f"Not saved: {error[0]}: {error[1][0]}"
+        """Return the form's errors as one sentence."""
+        return f"Not saved: {describe_errors(self)}"

@@ -8,6 +8,7 @@ from typing import Any
 
 from apps.comparison.confounders import Contrast, Table, configurations, contrast, table
 from apps.comparison.labels import natural, text_of
+from apps.comparison.likeness import Likeness
 from apps.comparison.readings import LABEL, POINT, Reading
 
 Levels = tuple[str, ...]  # of the factors, in their order
@@ -42,6 +43,11 @@ class Effect:
     @property
     def highest(self) -> float:
         return max(ratio for held in self.held for _, ratio in held.ratios)
+
+    @property
+    def is_alike(self) -> bool:
+        """Return whether all pairs differ in the factor alone, as far as is known."""
+        return not any(held.contrast.differs for held in self.held)
 
 
 def effects(readings: Sequence[Reading], factors: Sequence[str], x: str) -> list[Effect]:
@@ -114,7 +120,7 @@ def _differ_only_in(place: int, ours: Levels, theirs: Levels) -> bool:
 def _ratios(ours: Sequence[Reading], theirs: Sequence[Reading], x: str) -> tuple[tuple[Any, float], ...]:
     """Return ratios at equal points only, because a mean over other sizes would be mistaken for the factor.
 
-    Two unknown sizes are not equal where sizes matter.
+    Two unknown sizes are not equal where sizes matter. A point of unlike configurations has no ratio, as in the table.
     """
     have_sizes = any(reading.file_size for reading in (*ours, *theirs))
     means = [_means([reading for reading in side if reading.file_size or not have_sizes], x) for side in (ours, theirs)]
@@ -123,10 +129,15 @@ def _ratios(ours: Sequence[Reading], theirs: Sequence[Reading], x: str) -> tuple
 
 
 def _means(readings: Sequence[Reading], x: str) -> dict[tuple[Any, ...], float]:
-    """Return the mean of each (x, point)."""
-    values: dict[tuple[Any, ...], list[float]] = {}
+    """Return the mean of each (x, point) whose readings are of one configuration."""
+    at: dict[tuple[Any, ...], list[Reading]] = {}
     for reading in readings:
         place = reading.of(x)
         if reading.value is not None and not isinstance(place, list | dict):
-            values.setdefault((place, *(getattr(reading, name) for name in POINT)), []).append(reading.value)
-    return {place: fmean(sorted(some)) for place, some in values.items()}
+            at.setdefault((place, *(getattr(reading, name) for name in POINT)), []).append(reading)
+    likeness = Likeness()
+    return {
+        place: fmean(sorted(reading.value or 0.0 for reading in some))
+        for place, some in at.items()
+        if len(likeness.members(some)) == 1
+    }

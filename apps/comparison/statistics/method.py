@@ -12,7 +12,7 @@ RATIOS = {
 }
 WITHHELD = (
     "Cells that hold unlike configurations have no interval and no verdict; nor have cells that differ from the "
-    "baseline's in more than what is compared."
+    "baseline's in more than what is compared, or may differ in what is known of neither."
 )
 MATCHED = (
     "Runs are held against each other only where all other known facts are equal. In each matched set: the ratio of "

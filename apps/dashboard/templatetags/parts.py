@@ -6,11 +6,12 @@ from typing import Any
 from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import pgettext
+from django.utils.translation import gettext, pgettext
 
-from apps.comparison.labels import label_of
+from apps.comparison.labels import IN_BYTES, YES_OR_NO, label_of, operation_of
 from apps.core import units
 from apps.inventory.vocabulary import Absence
+from apps.runs.metrics import METRICS
 
 register = template.Library()
 MOST = 1e30  # of what units are found for; NaN and infinity are not below it
@@ -48,6 +49,26 @@ def words(name: object) -> str:
 
 
 register.filter("fact_name", label_of)
+
+
+@register.filter
+def fact_value(value: Any, name: str) -> Any:
+    """Return a fact's value for people: a size where the fact is one, and yes or no where it is stored as 1 or 0."""
+    if name in IN_BYTES:
+        return bytes_or_text(value)
+    return shown(bool(value) if name in YES_OR_NO and value in (0, 1) else value)
+
+
+@register.filter
+def operation_name(name: str) -> str:
+    """Return an operation in the reader's words: `randread` → `random read`."""
+    return gettext(operation_of(name))
+
+
+@register.filter
+def metric_name(name: str) -> str:
+    """Return a metric in the reader's words: `clat_p99` → `p99 completion latency (clat)`."""
+    return gettext(METRICS[name].label) if name in METRICS else words(name)
 
 
 @register.filter

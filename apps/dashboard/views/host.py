@@ -13,6 +13,7 @@ from apps.dashboard.hosts import statuses
 from apps.dashboard.tree import tree
 from apps.inventory.ceilings.current import ceilings_in
 from apps.inventory.descriptions import described
+from apps.inventory.discovery.root_facts import find_missing
 from apps.inventory.editing.registry import BY_NAME
 from apps.inventory.findings import findings_of
 from apps.inventory.models import Host
@@ -75,4 +76,7 @@ def tool_outputs(part: Host) -> dict[str, Any]:
     outputs = part.tool_outputs.defer("stdout", "stderr").annotate(is_silent=silent)
     newest = list(outputs.order_by("tool", "-id").distinct("tool"))
     answered = [item for item in newest if item.exit_status != NOT_FOUND]
-    return {"outputs": answered, "not_installed": [item.tool for item in newest if item.exit_status == NOT_FOUND]}
+    return {
+        "outputs": answered, "missing_root_facts": find_missing(newest),
+        "not_installed": [item.tool for item in newest if item.exit_status == NOT_FOUND],
+    }  # fmt: skip

@@ -23,7 +23,10 @@ from apps.inventory.snapshots.differences import SnapshotDifference, differences
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
 from apps.labs.models import Role
-from apps.runs.models import Run
+from apps.plans.guards.run_evidence import find_evidence
+from apps.plans.models import PreparationRun
+from apps.runs.host_guards.evidence import describe_wait, waiting_entry
+from apps.runs.models import Attempt, Run
 from apps.runs.series.latencies import PERCENTS, latencies_of
 from apps.runs.series.progress import series_of
 from apps.runs.start.details import RunDescriptionForm
@@ -76,14 +79,17 @@ BESIDE = (("writing", "write"), ("reading", "read"))
 
 @member_required()
 def run(request: LabRequest, pk: int) -> HttpResponse:
-    result = get_object_or_404(Run.objects.select_related("host", "target__host", "workload", "snapshot"), pk=pk)
+    result = get_object_or_404(Run.objects.select_related("host__agent", "target__host", "workload", "snapshot"), pk=pk)
     attempts = list(result.attempts.order_by("number"))
     result.is_overdue = any(attempt.is_overdue for attempt in attempts)
     uploaded = UploadedRun.objects.filter(run=result).select_related("file__upload").first()
     beside = beside_of(uploaded)
+    preparation = PreparationRun.objects.select_related("preparation__plan__study").filter(run=result).first()
     context = {
         "run": result,
         "attempts": attempts,
+        **guard_context(result, attempts),
+        "preparation": preparation,
         "artefacts": result.artefacts.select_related("artefact"),
         "job_file": job_file(result.workload.spec)
         if result.tool == "fio" and result.workload and result.workload.jobs
@@ -106,6 +112,13 @@ def run(request: LabRequest, pk: int) -> HttpResponse:
         **(results(result) if result.has_ended else so_far(result)),
     }
     return render(request, "runs/run.html", context)
+
+
+def guard_context(result: Run, attempts: Sequence[Attempt]) -> dict[str, Any]:
+    """Return the evidence of a run's guards, and for which of them it waits on its host now."""
+    evidence = find_evidence(result, attempts)
+    waiting = waiting_entry(evidence) if result.state == State.ACCEPTED else None
+    return {"guard_evidence": evidence, "guard_wait": describe_wait(waiting) if waiting else ""}
 
 
 @require_POST

@@ -25,7 +25,7 @@ def raid_plan(request: LabRequest, pk: int) -> HttpResponse:
         "options": results, "ticked": _ticked(request, offered), "size": request.GET.get("size", ""),
         "free": sum(not offer.why_not for offer in offered), "others": _others(host),
     }  # fmt: skip
-    return render(request, "inventory/raid-plan.html", context)
+    return render(request, "inventory/raid-plan.html", context, status=400 if form.errors else 200)
 
 
 def _others(host: Host) -> Any:

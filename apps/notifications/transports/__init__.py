@@ -1,7 +1,7 @@
 """The registry of transports: every module of this package is one and is found by itself.
 
 A transport has `NAME` (stored with a destination), `LABEL` (for people), `HAS_SECRET` (its messages are signed),
-`check_address(text)` and `send(delivery)`.
+`ADDRESS` (what its addresses are, for people), `check_address(text)` and `send(delivery)`.
 """
 
 import importlib
@@ -19,6 +19,7 @@ class Transport(Protocol):
     NAME: str
     LABEL: str
     HAS_SECRET: bool
+    ADDRESS: str
 
     def check_address(self, text: str) -> None:
         """Raise `ValidationError` where nothing can be sent to this address."""
@@ -44,6 +45,11 @@ def load_transports() -> dict[str, Transport]:
         for module in sorted(pkgutil.iter_modules(__path__), key=lambda module: module.name)
     ]
     return {transport.NAME: transport for transport in cast("list[Transport]", modules)}
+
+
+def describe_addresses() -> str:
+    """Return what an address may be: `an e-mail address, or https://…`."""
+    return ", or ".join(transport.ADDRESS for transport in load_transports().values())
 
 
 def get_choices() -> list[tuple[str, str]]:

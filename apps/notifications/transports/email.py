@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from apps.notifications.models import Delivery
 
 NAME, LABEL, HAS_SECRET = "email", "e-mail", False
+ADDRESS = "an e-mail address"
 
 
 def check_address(text: str) -> None:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from apps.notifications.models import Delivery
 
 NAME, LABEL, HAS_SECRET = "webhook", "webhook", True
+ADDRESS = "https://…"
 
 SECONDS = 10.0
 MOST_READ = 4096  # bytes of an answer that nobody reads

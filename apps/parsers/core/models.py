@@ -272,6 +272,7 @@ class ParsedWorkload:
     name: str
     jobs: tuple[dict[str, object], ...]
     refused: tuple[Broken, ...] = ()  # options that Spindle does not run
+    job_lines: tuple[dict[str, int], ...] = ()  # of each job the lines of its options; that of the job itself is ""
     line: int | None = None
     last_line: int | None = None
 

@@ -31,21 +31,11 @@ from pathlib import PurePosixPath
 
 from apps.parsers.core.models import Broken, ParsedFile, ParsedWorkload, ParseError
 from apps.parsers.core.source_text import SourceText, get_ascii_bytes
-from apps.parsers.fio.options import loses_unit, parse_seconds, parse_size
+from apps.parsers.fio.job_options.kinds import YesOrNo, checked_by
+from apps.parsers.fio.job_options.refusals import explain_refusal as explain
+from apps.parsers.fio.job_options.table import BY_FIO_NAME, BY_NAME, OPTIONS
+from apps.parsers.fio.options import loses_unit, parse_size
 from apps.parsers.fio.workload import SYNC_WORDS
-
-_WORDS_OF_RW = {
-    "read": "read", "write": "write", "randread": "randread", "randwrite": "randwrite",
-    "rw": "rw", "readwrite": "rw", "randrw": "randrw",
-}  # fmt: skip
-_ENGINES = ("psync", "sync", "pvsync", "pvsync2", "libaio", "io_uring", "posixaio", "mmap", "null")
-_SET_BY_SPINDLE = re.compile(
-    r"(?:filename|directory|filename_format|unique_filename|opendir|name|description|write_\w+_log|log_\w+|per_job_logs|"
-    r"disk_util|kb_base|unit_base|disable_\w+|clocksource|gtod_\w+|unlink|allow_\w+|significant_figures)\Z"
-)
-_RUNS_CODE = re.compile(
-    r"(?:exec_\w+|uid|gid|cgroup\w*|profile|read_iolog\w*|write_iolog|replay_\w+|merge_\w+|program)\Z"
-)
 
 
 class OptionRefusedError(ValueError):
@@ -53,23 +43,29 @@ class OptionRefusedError(ValueError):
 
 
 def read_option(name: str, value: str | None, kb_base: int) -> dict[str, object]:
-    """Return the fields of a workload for an option of a job file.
+    """Return the fields of a workload for an option of a job file, by its main name.
 
     Raises:
         OptionRefusedError: if Spindle does not run that value.
     """
     if value is not None and "$" in value:
         raise OptionRefusedError("no variables and no arithmetic")
-    if value is None and name not in _FLAGS:
+    if value is None and not _is_flag(name):
         raise OptionRefusedError("a value")
     if loses_unit(value or ""):
         raise OptionRefusedError("no blank before a number with a unit: fio does not see the unit then")
-    return READERS[name]((value or "").strip(), kb_base)
+    try:
+        fields = READERS.get(name, _read_by_table(name))((value or "").strip(), kb_base)
+        for field_name, field_value in fields.items():
+            checked_by(BY_NAME[field_name].kind, field_value)
+    except OptionRefusedError:
+        raise
+    except ValueError as error:
+        raise OptionRefusedError(str(error)) from None
+    return fields
 
 
-ALIASES = {
-    "readwrite": "rw", "blocksize": "bs", "blocksize_range": "bsrange", "timeout": "runtime", "wait_for_previous": "stonewall",
-}  # fmt: skip
+ALIASES = {alias: option.key for option in OPTIONS for alias in option.aliases}
 KEYS = {
     "bs": "block_size", "bsrange": "block_size", "bssplit": "block_size", "size": "file_size", "filesize": "file_size", "buffered": "direct",
     "rwmixwrite": "rwmixread", "fsync": "fsync_every",
@@ -77,17 +73,23 @@ KEYS = {
 }  # fmt: skip
 OVER_BS = ("bsrange", "bssplit")  # win over bs, whichever stands first (`fixup_options` in init.c)
 SYNCS = ("sync", "fsync", "fdatasync")
-_FLAGS = ("time_based", "end_fsync", "stonewall", "group_reporting", "direct")
 DEFAULTS: dict[str, object] = {
     "rw": "read", "block_size": 4096, "direct": False, "stonewall": False, "group_reporting": False,
 }  # fmt: skip
-_TRUE, _FALSE = ("", "1", "true", "yes"), ("0", "false", "no")
+_YES_OR_NO = YesOrNo()
 
 
-def _read_flag(value: str) -> bool:
-    if value.lower() not in (*_TRUE, *_FALSE):
-        raise OptionRefusedError("1 or 0")
-    return value.lower() in _TRUE
+def _is_flag(name: str) -> bool:
+    """Return whether an option may stand without a value, which switches it on."""
+    return name in BY_FIO_NAME and isinstance(BY_FIO_NAME[name].kind, YesOrNo)
+
+
+def _read_by_table(name: str) -> Callable[[str, int], dict[str, object]]:
+    """Return the reader of an option whose row in the table says how it is read."""
+    option = BY_FIO_NAME.get(name)
+    if option is None:  # an option that has a reader of its own
+        return lambda value, base: {}
+    return lambda value, base: {option.name: option.kind.read(value, base)}
 
 
 def _read_whole(value: str, kb_base: int) -> int:
@@ -101,35 +103,39 @@ def _read_size(value: str, kb_base: int) -> int:
     parts = {parse_size(part, kb_base) for part in value.split(",", 3)}
     size = parts.pop() if len(parts) == 1 else None
     if not size:
-        raise OptionRefusedError("one size for reads and writes, like 4k")
+        raise OptionRefusedError("one size, like 4k")
     return size
 
 
-def _read_range(value: str, kb_base: int) -> int:
-    """Read `4k-4k,4k-4k`, which is one size: the least and the largest of reads, writes and trims."""
-    ends = [part.split("-", 2) for part in value.split(",", 3)]
-    sizes = {parse_size(end, kb_base) for part in ends for end in part}
-    size = sizes.pop() if len(sizes) == 1 and {len(part) for part in ends} == {2} else None
-    if not size:
-        raise OptionRefusedError("one size for all, like 4k")
-    return size
+def _read_block_sizes(value: str, kb_base: int) -> dict[str, object]:
+    """Read `4k`, or `4k,64k` for reads and writes; a third part, of trims, is not run. One left out has fio's default."""
+    parts = [part.strip() for part in value.split(",", 3)]
+    sizes = [parse_size(part, kb_base) if part else 4096 for part in parts]
+    if not all(sizes) or len(sizes) > 3:
+        raise OptionRefusedError("a size like 4k, or one of reads and one of writes")
+    last = sizes[min(1, len(sizes) - 1)]
+    return {"block_size": sizes[0], **({"write_block_size": last} if last != sizes[0] else {})}
 
 
-def _refuse_split(value: str, kb_base: int) -> dict[str, object]:
-    raise OptionRefusedError("one size for all, like 4k")
+def _read_ranges(value: str, kb_base: int) -> dict[str, object]:
+    """Read `4k-64k,4k-64k`: the least and the largest of reads, writes and trims. Where all are one size, that is it."""
+    ranges: list[list[int]] = BY_NAME["bsrange"].kind.read(value, kb_base)
+    sizes = {size for pair in ranges for size in pair}
+    return {"block_size": min(sizes), **({"bsrange": ranges} if len(sizes) > 1 else {})}
 
 
-def _read_seconds(value: str) -> int:
-    seconds = parse_seconds(value)
-    if seconds is None or seconds < 0 or not float(seconds).is_integer():
-        raise OptionRefusedError("whole seconds")
-    return int(seconds)
+def _read_split(value: str, kb_base: int) -> dict[str, object]:
+    splits: list[list[list[int]]] = BY_NAME["bssplit"].kind.read(value, kb_base)
+    return {"block_size": min(size for split in splits for size, _ in split), "bssplit": splits}
 
 
-def _read_word(value: str, words: dict[str, str]) -> str:
-    if value not in words:
-        raise OptionRefusedError("one of " + ", ".join(words))
-    return words[value]
+def _read_pattern(value: str, kb_base: int) -> dict[str, object]:
+    """Read `randread`, or `randread:8` with its step."""
+    word, _, step = value.partition(":")
+    return {
+        "rw": BY_NAME["rw"].kind.read(word),
+        **({"rw_step": BY_NAME["rw_step"].kind.read(step, kb_base)} if step else {}),
+    }
 
 
 def _make_flush_reader(word: str) -> Callable[[str, int], dict[str, object]]:
@@ -140,42 +146,37 @@ def _make_flush_reader(word: str) -> Callable[[str, int], dict[str, object]]:
     return read
 
 
+def _read_sync(value: str, _: int) -> dict[str, object]:
+    if value.lower() not in SYNC_WORDS:
+        raise OptionRefusedError("one of " + ", ".join(SYNC_WORDS))
+    return {"sync": SYNC_WORDS[value.lower()]}
+
+
+def _read_runtime(value: str, kb_base: int) -> dict[str, object]:
+    return {"runtime": None if value == "0" else BY_NAME["runtime"].kind.read(value, kb_base)}
+
+
+# Options that are not read as their row says: several fields, another sense, or fio's own rule for a default.
 READERS: dict[str, Callable[[str, int], dict[str, object]]] = {
-    "rw": lambda value, _: {"rw": _read_word(value, _WORDS_OF_RW)},
-    "bs": lambda value, base: {"block_size": _read_size(value, base)},
-    "bsrange": lambda value, base: {"block_size": _read_range(value, base)},
-    "bssplit": _refuse_split,
+    "rw": _read_pattern,
+    "bs": _read_block_sizes,
+    "bsrange": _read_ranges,
+    "bssplit": _read_split,
     "size": lambda value, base: {"file_size": _read_size(value, base)},
-    "filesize": lambda value, base: {"file_size": _read_size(value, base)},
-    "iodepth": lambda value, base: {"iodepth": _read_whole(value, base)},
-    "numjobs": lambda value, base: {"numjobs": _read_whole(value, base)},
-    "ioengine": lambda value, _: {"ioengine": _read_word(value, dict(zip(_ENGINES, _ENGINES, strict=True)))},
-    "direct": lambda value, _: {"direct": _read_flag(value)},
-    "buffered": lambda value, _: {"direct": not _read_flag(value)},
-    "runtime": lambda value, _: {"runtime": _read_seconds(value) or None},
-    "ramp_time": lambda value, _: {"ramp_time": _read_seconds(value)},
-    "time_based": lambda value, _: {"time_based": _read_flag(value)},
-    "end_fsync": lambda value, _: {"end_fsync": _read_flag(value)},
-    "stonewall": lambda value, _: {"stonewall": _read_flag(value)},
-    "group_reporting": lambda value, _: {"group_reporting": _read_flag(value)},
-    "rwmixread": lambda value, base: {"rwmixread": _read_whole(value, base)},
+    "filesize": lambda value, base: {"size_per_file": _read_size(value, base)},
+    "buffered": lambda value, _: {"direct": not _YES_OR_NO.read(value)},
+    "runtime": _read_runtime,
     "rwmixwrite": lambda value, base: {"rwmixread": 100 - _read_whole(value, base)},
-    "randseed": lambda value, base: {"randseed": _read_whole(value, base)},
-    "sync": lambda value, _: {"sync": _read_word(value.lower(), SYNC_WORDS)},
+    "sync": _read_sync,
     "fsync": _make_flush_reader("fsync"),
     "fdatasync": _make_flush_reader("fdatasync"),
 }
+KNOWN = READERS.keys() | BY_FIO_NAME.keys()
 
 
 def explain_refusal(name: str) -> str:
     """Return what is expected in place of an option that Spindle does not run."""
-    if name == "include":
-        return "no other files: their options in this one"
-    if _RUNS_CODE.match(name):
-        return "nothing that runs programs, replays traces or changes who fio runs as"
-    if _SET_BY_SPINDLE.match(name) or "percentile" in name:
-        return "nothing: Spindle sets this itself"
-    return "an option that Spindle runs"
+    return f"nothing, because {explain(name)}"
 
 
 NAME = "fio job file"
@@ -208,6 +209,8 @@ _CORE = {
     "runtime",
     "direct",
 }
+_PLAIN_NAME = re.compile(r"[\w .,:+@%#=~-]{1,255}\Z")
+_PLAIN_WORDS = "a name of letters, digits and signs that mean nothing to a shell or in a path"
 _LONGEST_FOUND = 120
 _MOST_SECTIONS = 4096
 _MOST_OPTIONS = 1000  # in a section; fio has some 300
@@ -323,7 +326,8 @@ def _is_job_file(sections: list[_Section]) -> bool:
 
 def _make_workload(sections: list[_Section], name: str, last: int) -> ParsedWorkload:
     refused: dict[tuple[int, str], Broken] = {}
-    jobs = []
+    jobs: list[dict[str, object]] = []
+    lines: list[dict[str, int]] = []
     shared: dict[str, _JobOption] = {}
     shared_base = 1024
     for section in sections[:_MOST_SECTIONS]:
@@ -338,7 +342,9 @@ def _make_workload(sections: list[_Section], name: str, last: int) -> ParsedWork
         if section.is_global:
             shared = _merge_options(shared, known)
         else:
-            jobs.append(_make_job(section, _merge_options(shared, known), refused))
+            given = _merge_options(shared, known)
+            jobs.append(_make_job(section, given, refused))
+            lines.append({"": section.line, **_lines_of_fields(given)})
     for section in sections[:_MOST_SECTIONS]:
         if section.left_out:
             actual, most = f"{len(section.options) + section.left_out} options", f"at most {_MOST_OPTIONS}"
@@ -347,7 +353,7 @@ def _make_workload(sections: list[_Section], name: str, last: int) -> ParsedWork
     if len(sections) > _MOST_SECTIONS:
         message, actual = "too many sections; the rest is left out", f"{len(sections)} sections"
         refused[last, ""] = Broken(message, last, actual, f"at most {_MOST_SECTIONS}")
-    return ParsedWorkload(name, tuple(jobs), tuple(refused.values()), sections[0].line, last)
+    return ParsedWorkload(name, tuple(jobs), tuple(refused.values()), tuple(lines), sections[0].line, last)
 
 
 def _sort_options(section: _Section, kb_base: int) -> tuple[dict[str, _JobOption], list[_JobOption]]:
@@ -359,7 +365,7 @@ def _sort_options(section: _Section, kb_base: int) -> tuple[dict[str, _JobOption
     unknown: list[_JobOption] = []
     for option in section.options:
         name = ALIASES.get(option.name, option.name)
-        if name in READERS:
+        if name in KNOWN:
             known.pop(name, None)
             known[name] = replace(option, kb_base=kb_base)
         elif (name, option.value) != _SAME:
@@ -376,18 +382,20 @@ def _make_job(
     section: _Section, given: dict[str, _JobOption], refused: dict[tuple[int, str], Broken]
 ) -> dict[str, object]:
     """Return the job's workload: the section's own options over those that it starts from."""
-    job = {"name": section.name, **DEFAULTS}
-    if "size" in given and given["size"].value != given.get("filesize", given["size"]).value:
-        _refuse(given.pop("filesize"), refused, "nothing beside size, which is that of all files of a job")
+    job: dict[str, object] = {"name": section.name, **DEFAULTS}
+    if not _PLAIN_NAME.match(section.name) or ".." in section.name:
+        message = "the name of a job could be a path or a command"
+        refused[section.line, "name"] = Broken(
+            message, section.line, f"[{section.name}]"[:_LONGEST_FOUND], _PLAIN_WORDS
+        )
     last_flush: _JobOption | None = None
     for name, option in sorted(given.items(), key=lambda each: each[0] in OVER_BS):
         try:
             fields = read_option(name, option.value, option.kb_base)
         except OptionRefusedError as error:
             _refuse(option, refused, str(error))
-            job[KEYS.get(name, name)] = (
-                option.value or ""
-            ).strip()  # kept as written, so that the default is not run by mistake
+            kept = KEYS.get(name) or (BY_FIO_NAME[name].name if name in BY_FIO_NAME else name)
+            job[kept] = (option.value or "").strip()  # kept as written, so that the default is not run by mistake
             continue
         if name in SYNCS:
             if fields.get("sync", "none") == "none":
@@ -395,11 +403,29 @@ def _make_job(
             if last_flush:
                 _refuse(last_flush, refused, f"nothing beside {option.name}: Spindle runs one of {', '.join(SYNCS)}")
             last_flush = option
+        if name in OVER_BS:
+            job.pop("write_block_size", None)
         job |= fields
+    _add_file_size(job)
     if "file_size" not in job:
         message = f"job {section.name!r} does not say how much it reads or writes"
         refused[section.line, ""] = Broken(message, section.line, "no size", "size=…")
     return job
+
+
+def _add_file_size(job: dict[str, object]) -> None:
+    """Derive the size of all files from that of each, and leave out that of each where it follows."""
+    each, files = job.get("size_per_file"), job.get("nrfiles", 1)
+    if isinstance(each, int) and isinstance(files, int):
+        job.setdefault("file_size", each * files)
+        if job["file_size"] == each * files:
+            del job["size_per_file"]
+
+
+def _lines_of_fields(given: dict[str, _JobOption]) -> dict[str, int]:
+    """Return the lines of a job's options by the names of its fields."""
+    names = {name: KEYS.get(name) or (BY_FIO_NAME[name].name if name in BY_FIO_NAME else name) for name in given}
+    return {names[name]: option.line for name, option in given.items()}
 
 
 def _refuse(option: _JobOption, refused: dict[tuple[int, str], Broken], expected: str = "") -> None:

@@ -4,12 +4,13 @@ Kinds that have no module are conditions that nothing here can look at, such as 
 evidence is "not checked", never "passed".
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from apps.plans.guards import array_state, cache_rule, idle, space
 from apps.plans.guards.evidence import FAILED, NOT_CHECKED, GuardEvidence, RunReport, StepFacts
+from apps.runs.host_guards import BY_KIND
 from apps.studies.models import Guard
 
 BEFORE = {module.KIND: module for module in (cache_rule, array_state)}
@@ -19,20 +20,25 @@ NOBODY_LOOKS = "nothing on the host or the server checks this yet"
 
 def check_before(guards: Iterable[Guard], step: StepFacts, now: datetime) -> list[GuardEvidence]:
     """Return the evidence of the guards that can be checked before a step starts."""
-    return [
-        _complete(BEFORE[guard.kind].check_before(step, guard.parameters), guard, now)
-        for guard in guards
-        if guard.kind in BEFORE
-    ]
+    checked = (
+        (guard, BEFORE[guard.kind].check_before(step, guard.parameters)) for guard in guards if guard.kind in BEFORE
+    )
+    return [_complete(evidence, guard, now) for guard, evidence in checked if evidence is not None]
 
 
-def check_after(guards: Iterable[Guard], report: RunReport, now: datetime) -> list[GuardEvidence]:
-    """Return the evidence that a finished run brings, and that of guards which nothing checks."""
+def check_after(
+    guards: Iterable[Guard], report: RunReport, now: datetime, answered: Collection[str] = ()
+) -> list[GuardEvidence]:
+    """Return the evidence that a finished run brings, and that of guards which nothing checks.
+
+    Args:
+        answered: Guards that the host has checked right before the run (`apps.runs.host_guards`).
+    """
     evidence = []
     for guard in guards:
-        if guard.kind in AFTER:
+        if guard.kind in AFTER and guard.kind not in (answered if guard.kind != idle.KIND else ()):
             outcome = AFTER[guard.kind].check_after(report, guard.parameters)
-        elif guard.kind not in BEFORE and report.is_finished:
+        elif guard.kind not in BEFORE and guard.kind not in BY_KIND and report.is_finished:
             outcome = GuardEvidence(guard.kind, NOT_CHECKED, NOBODY_LOOKS, "")
         else:
             outcome = None

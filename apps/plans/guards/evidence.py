@@ -53,6 +53,7 @@ class StepFacts:
     file_size: int | None = None
     ram: int | None = None
     arrays: Sequence[ArrayReport] = ()
+    are_arrays_left_to_host: bool = False  # all of them are md arrays, at which the host's agent looks itself
     is_stack_known: bool = True
     reported_at: datetime | None = None  # when the host last reported its inventory
 

@@ -33,6 +33,7 @@ from apps.runs.models.run import (
     measures,
     operations_of,
 )
+from apps.runs.models.saved_workload import SavedWorkload
 
 __all__ = [
     "DISPATCH_ORDER",
@@ -57,6 +58,7 @@ __all__ = [
     "RunArtefact",
     "RunQuerySet",
     "Sample",
+    "SavedWorkload",
     "Series",
     "SmallBytes",
     "Workload",

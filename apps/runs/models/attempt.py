@@ -143,6 +143,10 @@ class Attempt(LabScoped):
         null=True, help_text="by the server's clock: three times its estimate and a margin"
     )
 
+    guards = models.JSONField(
+        default=list, db_default=models.Value([], models.JSONField()),
+        help_text="what the run's guards found on the host right before fio started, as its agent sent it",
+    )  # fmt: skip
     abandoned_at = models.DateTimeField(null=True, help_text="when a person gave it up")
     abandoned_by = models.CharField(max_length=200, blank=True, default="", db_default="")
     abandon_reason = models.TextField(blank=True, default="", db_default="")

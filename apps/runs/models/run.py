@@ -222,6 +222,10 @@ class Run(LabScoped):
         default=dict, db_default=models.Value({}, models.JSONField()), blank=True,
         help_text="where it really lay, read on its host when it began: path, type, source, uuid, mount_point, options",
     )  # fmt: skip
+    guards = models.JSONField(
+        default=list, db_default=models.Value([], models.JSONField()), blank=True,
+        help_text="what its host checks right before fio starts: guard, is_required, wait_s, limits",
+    )  # fmt: skip
     problem = models.TextField(blank=True, help_text="why it failed, in one sentence")
     progress = models.FloatField(default=0, help_text="0 to 1")
     created_by = models.CharField(max_length=200, blank=True)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from django.db.models import QuerySet
 
 from apps.parsers.fio.bins import LAST_BIN, Bins, compute_percentiles, merge_bins
 from apps.runs.models import Histogram, Run
@@ -44,11 +45,14 @@ def job_name(run: Run, section: int) -> str:
     return run.sections_apart.get(section, "")
 
 
-def latencies_of(run: Run) -> list[LatencySummary]:
-    """Return completion latencies where the tool printed bins: per section and operation, and for all sections together."""
+def latencies_of(run: Run, rows: QuerySet[Histogram] | None = None) -> list[LatencySummary]:
+    """Return completion latencies where the tool printed bins: per section and operation, and for all sections together.
+
+    `rows` are some of the run's histograms; without them all are taken.
+    """
     histograms = [
         histogram
-        for histogram in run.histograms.defer("intervals")
+        for histogram in (run.histograms.all() if rows is None else rows).defer("intervals")
         if histogram.bins and histogram.kind in ("clat", "lat")
     ]
     together: dict[tuple[str, str], list[Histogram]] = {}

@@ -9,6 +9,7 @@ from django.http import QueryDict
 from apps.core.forms import SiteForm
 from apps.inventory.models import Target
 from apps.labs.models import Lab
+from apps.runs.host_guards import GUARDS, LONGEST_WAIT, USUAL_WAIT, check_guards
 from apps.runs.labels import parse_labels, spell_labels
 from apps.runs.models import Run
 from apps.runs.services import LONGEST_NOTE
@@ -70,9 +71,20 @@ class RunDetailsForm(SiteForm):
     study = forms.ChoiceField(required=False, label="Study")
     labels = LabelsField(help_text="cable=old, kernel=6.1; comparisons can group by them")
     note = make_note_field()
+    guards = forms.MultipleChoiceField(
+        required=False, label="Start only when", widget=forms.CheckboxSelectMultiple,
+        choices=[(guard.kind, f"{guard.label}: {guard.sentence}") for guard in GUARDS if guard.kind != "pause"],
+        help_text="checked on the host right before fio starts; what was found is shown with the run",
+    )  # fmt: skip
+    guard_wait = forms.IntegerField(
+        required=False, min_value=0, max_value=LONGEST_WAIT // 60, initial=USUAL_WAIT // 60, label="Wait for that, min",
+        help_text="at most; then the run is refused with the figures",
+    )  # fmt: skip
 
     def __init__(self, lab: Lab, data: QueryDict | None = None, like: Run | None = None) -> None:
         about = {"priority": Priority(like.priority).label, "labels": own_labels(like)} if like else {}
+        if like and like.guards:
+            about["guards"] = [guard["guard"] for guard in like.guards if not guard.get("purpose")]
         super().__init__(data, initial={"priority": Priority.NORMAL.label} | about)
         self.lab = lab
         choices = [choice for places in study_places for choice in places.choices(lab)]
@@ -87,7 +99,9 @@ class RunDetailsForm(SiteForm):
         """Return the options of `start_runs` that a valid form gives."""
         data = self.cleaned_data
         priority = Priority.find(data["priority"]) or Priority.NORMAL
-        return {"priority": priority, "labels": data["labels"], "note": data["note"]}
+        wait = USUAL_WAIT if data.get("guard_wait") is None else data["guard_wait"] * 60
+        guards = check_guards([{"guard": kind, "wait_s": wait} for kind in data["guards"]])
+        return {"priority": priority, "labels": data["labels"], "note": data["note"], "guards": guards}
 
     def check_targets(self, targets: Sequence[Target]) -> None:
         """Raise `WorkloadError` where runs on several targets would go into one configuration, whose figures would mix."""

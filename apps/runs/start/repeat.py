@@ -9,7 +9,8 @@ from typing import Any
 
 from apps.parsers.core.models import ParsedWorkload, ParseError
 from apps.parsers.core.source_text import SourceText
-from apps.parsers.fio.job_file import explain_refusal, parse
+from apps.parsers.fio.job_file import parse
+from apps.parsers.fio.job_options.refusals import SET_BY_SPINDLE
 from apps.runs.models import Run
 from apps.runs.sections import MOST_WITH_OPTIONS
 from apps.runs.workload import MAX_JOBS, WorkloadError, checked
@@ -20,7 +21,6 @@ FIO_DEFAULTS: dict[str, Any] = {
     "runtime": None, "time_based": False, "ramp_time": 0, "rwmixread": None, "sync": "none", "fsync_every": 0,
     "end_fsync": False, "randseed": None,
 }  # fmt: skip
-SET_BY_SPINDLE = explain_refusal("filename")
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def _of_options(jobs: list[dict[str, str]]) -> JobTemplate:
     if not all(isinstance(job.get("file_size"), int) for job in parsed[0].jobs):
         return JobTemplate(problem="Its output does not say how large the files were.")
     filled = tuple(FIO_DEFAULTS | job for job in parsed[0].jobs)
-    return JobTemplate(filled, tuple(_differences(parsed[0], filled)))
+    return JobTemplate(filled, tuple(_differences(parsed[0])))
 
 
 def _lines(options: dict[str, str]) -> list[str]:
@@ -75,9 +75,6 @@ def _lines(options: dict[str, str]) -> list[str]:
     return [f"{name}={value}" if value else name for name, value in written]
 
 
-def _differences(parsed: ParsedWorkload, jobs: tuple[dict[str, Any], ...]) -> list[str]:
-    lost = [f"{broken.found} is not taken over" for broken in parsed.refused if broken.expected != SET_BY_SPINDLE]
-    beside = [number for number, job in enumerate(jobs) if number and not job.get("stonewall")]
-    if beside:
-        lost.append("its jobs ran at the same time; here each begins after the one before it")
-    return list(dict.fromkeys(lost))
+def _differences(parsed: ParsedWorkload) -> list[str]:
+    refused = [broken for broken in parsed.refused if SET_BY_SPINDLE not in broken.expected]
+    return list(dict.fromkeys(f"{broken.found} is not taken over" for broken in refused))

@@ -19,6 +19,7 @@ from apps.studies.plans.order import ORDERS
 from apps.studies.plans.stopping_rule import Stopping, stopping_of
 
 GUARD_PASSED, GUARD_FAILED, GUARD_NOT_CHECKED = "passed", "failed", "not checked"
+RESULT = "result"  # in evidence: that a run measured what it was asked for, which no guard of the plan has to ask
 # How far the order, rounds and guards of a plan can be trusted as they are written; what was found is with each run.
 NOT_CHECKED, AS_REPORTED = "asked for; not checked", "as reported"
 
@@ -222,6 +223,9 @@ class PlannedRun(ThroughParent):
         default=list, blank=True, help_text="of the guards: guard, outcome, text, source, is_required, checked_at"
     )
     judged_at = models.DateTimeField(null=True, blank=True, help_text="when its guards were judged by its result")
+    is_refused = models.BooleanField(
+        default=False, help_text="a guard did not hold on its host within its time, so that nothing was started"
+    )
 
     class Meta:
         indexes = [models.Index(fields=["row", "point", "round"], name="planned_step")]
@@ -233,10 +237,15 @@ class PlannedRun(ThroughParent):
     def failed_guard(self) -> str:
         """Return the first required guard that did not hold, with what was found: such a run does not count."""
         failed = (entry for entry in self.evidence if entry["outcome"] == GUARD_FAILED and entry["is_required"])
-        return next((f"guard {entry['guard'].replace('_', ' ')}: {entry['text']}" for entry in failed), "")
+        return next((_name_guard(entry) for entry in failed), "")
 
     @property
     def guard_outcome(self) -> str:
         """Return the worst outcome of its guards, or an empty text where there is no evidence."""
         outcomes = {entry["outcome"] for entry in self.evidence}
         return next((outcome for outcome in (GUARD_FAILED, GUARD_NOT_CHECKED, GUARD_PASSED) if outcome in outcomes), "")
+
+
+def _name_guard(entry: dict[str, Any]) -> str:
+    name = entry["guard"].replace("_", " ")
+    return f"{name if name == RESULT else f'guard {name}'}: {entry['text']}"

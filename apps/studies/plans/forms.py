@@ -13,12 +13,13 @@ from apps.runs.forms import SizeField
 from apps.runs.workload import RW, SYNC
 from apps.studies.models import Guard, Plan, PlanConfiguration, PlanPoint
 from apps.studies.plans.order import ORDERS
-from apps.studies.plans.stopping_rule import LABELS, MOST_ROUNDS
+from apps.studies.plans.stopping_rule import LABELS, MOST_POINTS, MOST_ROUNDS, PERCENTILES
 
 Data = dict[str, Any]
 TIMES_RAM = re.compile(r"(\d+(?:\.\d+)?)\s*[x×*]\s*RAM", re.IGNORECASE)
 RULE_FIELDS = {
-    "fixed": ("rounds",), "half_width": ("percent", "confidence", "at_least", "at_most"), "steady_state": ("at_most",), "not_printed": (),
+    "fixed": ("rounds",), "half_width": ("percent", "confidence", "at_least", "at_most"), "steady_state": ("at_most",),
+    "saturation": ("percentile", "bound_ms", "rounds", "least_points"), "not_printed": (),
 }  # fmt: skip
 JOB_FIELDS = ("rw", "direct", "sync", "runtime")
 
@@ -56,6 +57,26 @@ class PlanForm(SiteForm):
         label="Rounds at most",
         initial=25,
         help_text="for rules that look at the values",
+    )
+    percentile = forms.TypedChoiceField(
+        choices=[(percentile, f"p{percentile}") for percentile in PERCENTILES], coerce=int, required=False,
+        initial=99, empty_value=None, label="Latency percentile", help_text="for saturation",
+    )  # fmt: skip
+    bound_ms = forms.FloatField(
+        required=False,
+        min_value=0.001,
+        max_value=60_000,
+        label="Latency bound, ms",
+        initial=5,
+        help_text="for saturation",
+    )
+    least_points = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=MOST_POINTS,
+        label="Points at least",
+        initial=1,
+        help_text="for saturation",
     )
     notes = forms.CharField(required=False, label="Notes", widget=forms.Textarea(attrs={"rows": 3}))
 
@@ -166,6 +187,8 @@ class GuardForm(SiteForm):
         if typed["kind"] == "cache_rule":
             tolerance = stored.parameters.get("tolerance", 0.0) if stored else 0.0
             data |= {"factor": typed["factor"], "tolerance": tolerance}
+        elif stored:
+            data |= stored.parameters  # limits that a plan was written with elsewhere stay
         return data
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from apps.runs.host_guards import GUARDS, LONGEST_WAIT
 from apps.studies.plans.problems import PlanError, number, only
 
 Parameters = dict[str, Any]
@@ -52,8 +53,15 @@ KINDS: dict[str, GuardKind] = {
     "file_removed": GuardKind("test file removed", _says("The test file of the step before is removed.")),
     "array_settled": GuardKind("array settled", _says("The array neither resyncs nor is it degraded.")),
     "space": GuardKind("space", _says("The filesystem has room for the test file.")),
+    "filesystem": GuardKind("filesystem as planned", _says("Filesystem and mount options are those recorded of the target.")),
     "temperature": GuardKind("temperature", _says("Disk temperatures are within their limits, where they can be read.")),
 }  # fmt: skip
+# What the host's agent checks right before a run takes these numbers: its limits, and how long the run may wait for it.
+HOST_PARAMETERS: dict[str, dict[str, tuple[float, float]]] = {
+    guard.kind: {parameter.name: (parameter.low, parameter.high) for parameter in guard.parameters} | {"wait_s": (0, LONGEST_WAIT)}
+    for guard in GUARDS if guard.kind in KINDS
+}  # fmt: skip
+HOST_NUMBERS = tuple(dict.fromkeys(name for limits in HOST_PARAMETERS.values() for name in limits))
 
 
 def parameters_of(kind: str, given: Any) -> Parameters:
@@ -64,9 +72,10 @@ def parameters_of(kind: str, given: Any) -> Parameters:
     """
     if not isinstance(kind, str) or kind not in KINDS:
         raise PlanError("guards.kind", kind, f"one of {', '.join(KINDS)}")
-    values = only(f"guards.{kind}", given, KINDS[kind].parameters)
+    limits = HOST_PARAMETERS.get(kind, {})
+    values = only(f"guards.{kind}", given, (*KINDS[kind].parameters, *limits))
     if kind != "cache_rule":
-        return {}
+        return {name: number(f"guards.{kind}.{name}", values[name], *limits[name]) for name in limits if name in values}
     return {
         "factor": number("guards.cache_rule.factor", values.get("factor"), 0.1, 100),
         "tolerance": number("guards.cache_rule.tolerance", values.get("tolerance", 0.0), 0, 0.5),

@@ -1,7 +1,7 @@
 """A study's plans as pages and REST show them: the matrix with states, the order, guards in words, what remains."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -9,15 +9,16 @@ from django.utils.translation import gettext as _
 
 from apps.core.units import size
 from apps.runs.metrics import point_text
-from apps.runs.workload import WorkloadError, planned_seconds
+from apps.runs.workload import WorkloadError, guess_seconds, planned_seconds
 from apps.studies.models import Guard, Plan, PlanCell, PlanConfiguration, PlanPoint, Study
 from apps.studies.plans.matrix import CacheFinding, Matrix, MatrixColumn, MatrixRow, cache_findings
 from apps.studies.plans.order import ORDER_WORDS, OrderPicture, Step, sequence
 from apps.studies.plans.point_match import DemandDifference
-from apps.studies.plans.progress import STATES, Estimate, HeldRun, Progress, WaitingCell, estimate, progress_of
+from apps.studies.plans.progress import NOT_RUN, STATES, Estimate, HeldRun, Progress, WaitingCell, estimate, progress_of
 from apps.studies.plans.run_assignment import Assignment, NotCounted, Place, StudysRuns, assign_runs, runs_of
+from apps.studies.plans.saturation.row_ladders import RowLadder, SaturationSearch
 from apps.studies.plans.stopping_rule import is_enough
-from apps.studies.plans.workload import workload_at
+from apps.studies.plans.workload import unlike_options, workload_at
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,7 @@ class PlanPageCell:
     runs: Sequence[HeldRun]
     workload: dict[str, Any] | None
     is_left_out: bool = False  # somebody said so; else its reason follows from its row or its host
+    is_held_back: bool = False  # its turn comes when the points before it are measured
 
     @property
     def state(self) -> str:
@@ -56,6 +58,7 @@ class PlanPageCell:
         configuration = self.row.configuration
         return bool(
             not self.reason
+            and not self.is_held_back
             and self.workload
             and configuration
             and configuration.target
@@ -121,6 +124,28 @@ class PlanPage:
 
     @cached_property
     def rows(self) -> list[PlanPageRow]:
+        """Return the rows with their cells; those that a search for saturation has not reached are held back or not run."""
+        return [
+            PlanPageRow(row.row, [self._as_searched(cell) for cell in row.cells]) for row in self._rows_before_search
+        ]
+
+    def _as_searched(self, cell: PlanPageCell) -> PlanPageCell:
+        place = cell.row.pk, cell.point.pk
+        if reason := self._search.closed.get(place):
+            return replace(cell, reason=reason, progress=replace(cell.progress, state=NOT_RUN))
+        return replace(cell, is_held_back=True) if place in self._search.held_back else cell
+
+    @cached_property
+    def _search(self) -> SaturationSearch:
+        return SaturationSearch(self.plan, self._rows_before_search)
+
+    @property
+    def ladders(self) -> list[RowLadder]:
+        """Return the searches for saturation, one for each row and kind of load; empty where the plan is no such one."""
+        return self._search.ladders
+
+    @cached_property
+    def _rows_before_search(self) -> list[PlanPageRow]:
         cells = {(cell.row_id, cell.point_id): cell for cell in self.plan.cells.all()}
         return [
             PlanPageRow(row, [self._cell(row, point, cells.get((row.pk, point.pk))) for point in self.points])
@@ -148,6 +173,14 @@ class PlanPage:
     @property
     def points(self) -> list[PlanPoint]:
         return list(self.plan.points.all())
+
+    @cached_property
+    def columns(self) -> list[tuple[PlanPoint, str]]:
+        """Return each point with what it asks for beyond its label, and with fio's options that tell it from others."""
+        options = {pk: options_text(values) for pk, values in unlike_options(self.points).items()}
+        return [
+            (point, ", ".join(filter(None, [point_words(point), options.get(point.pk, "")]))) for point in self.points
+        ]
 
     @cached_property
     def cells(self) -> list[PlanPageCell]:
@@ -258,17 +291,22 @@ def with_standing(text: str, standing: str) -> str:
     return f"{body} ({_(standing)}){stop}"
 
 
-def difference_text(difference: DemandDifference) -> str:
-    """Return a difference such as `block size: not known; the plan asks for 1 MiB`."""
+def fact_words(fact: str) -> str:
+    """Return what a plan asks for in words, in the reader's language: `ioengine` → `I/O engine`."""
     words = {
         "tool": _("tool"), "operation": _("operation"), "target": _("target"), "host": _("host"),
         "file_size": _("file size"), "block_size": _("block size"), "threads": _("parallel jobs"),
         "iodepth": _("I/O depth"), "rw": _("fio's pattern"), "direct": _("direct I/O"), "sync": _("sync"),
         "ioengine": _("I/O engine"), "runtime": _("runtime in seconds"), "rwmixread": _("share of reads"),
     }  # fmt: skip
+    return words.get(fact, fact.replace("_", " "))
+
+
+def difference_text(difference: DemandDifference) -> str:
+    """Return a difference such as `block size: not known; the plan asks for 1 MiB`."""
     value = _("not known") if difference.found is None else _value_text(difference.fact, difference.found)
     parameters = {
-        "fact": words.get(difference.fact, difference.fact),
+        "fact": fact_words(difference.fact),
         "found": value,
         "asked": _value_text(difference.fact, difference.asked),
     }
@@ -278,9 +316,9 @@ def difference_text(difference: DemandDifference) -> str:
 def _value_text(fact: str, value: Any) -> str:
     if fact in ("file_size", "block_size"):
         return size(value)
-    if fact == "direct":
+    if fact == "direct" or isinstance(value, bool):
         return _("yes") if value else _("no")
-    return str(value)
+    return "–" if value is None else str(value)
 
 
 def not_counted_text(not_counted: NotCounted) -> str:
@@ -306,6 +344,11 @@ def point_words(point: PlanPoint) -> str:
     others = [f"{word} {value}" for word, value in point.labels.items()]
     pattern = f"{point.tool} {point.job['rw']}" if point.job else point.tool
     return ", ".join(filter(None, [pattern, file_size, text, *others]))
+
+
+def options_text(options: Mapping[str, Any]) -> str:
+    """Return fio's options in words: `direct I/O: no, sync: fsync`."""
+    return ", ".join(f"{fact_words(name)}: {_value_text(name, value)}" for name, value in options.items())
 
 
 def _together(pairs: Iterable[tuple[str, PlanPageCell]]) -> list[tuple[str, list[PlanPageCell]]]:
@@ -337,6 +380,7 @@ def _workload(point: PlanPoint, file_size: int | None) -> dict[str, Any] | None:
 
 def _waiting(cell: PlanPageCell) -> WaitingCell:
     past = [run.seconds for run in cell.runs if run.seconds is not None and run.state == "finished"]
-    seconds = planned_seconds(cell.workload) if cell.workload else None
+    # Without a runtime the row's own runs know better than a guess.
+    seconds = guess_seconds(cell.workload) if cell.workload and planned_seconds(cell.workload) is not None else None
     host = cell.row.host
     return WaitingCell(cell.row.name, host.name if host else "", cell.file_size, cell.remaining, past, seconds)

@@ -22,7 +22,8 @@ class HeldRun:
     """What a cell needs of a run. `round`: 0 where it was not made for a step; `seconds`: how long it took.
 
     `is_retried`: somebody asked for its step to be made again. `failed_guard`: a guard that the plan requires and that
-    did not hold, with what was found, so that the run does not count; empty where all held.
+    did not hold, with what was found, so that the run does not count; empty where all held. `is_other_result`: it measured
+    something else than its step asked for, so that it does not count either.
     """
 
     pk: int
@@ -33,10 +34,11 @@ class HeldRun:
     is_retried: bool = False
     failed_guard: str = ""
     guard_outcome: str = ""  # of all guards together: passed, failed, not checked; empty where there is no guard
+    is_other_result: bool = False
 
     @property
     def is_counted(self) -> bool:
-        return self.state == "finished" and not self.failed_guard
+        return self.state == "finished" and not self.failed_guard and not self.is_other_result
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ def _state(runs: Sequence[HeldRun], done: int, needed: int, reason: str, is_repo
 
 @dataclass(frozen=True)
 class WaitingCell:
-    """A cell's rounds that are still to be made. `past`: seconds of its own runs; `asked`: what the workload says it takes at most."""
+    """A cell's rounds that are still to be made. `past`: seconds of its own runs; `asked`: what a workload with a runtime will about take."""
 
     row: str
     host: str

@@ -2,22 +2,24 @@
 
 A run counts for a cell of a plan when it is of the cell's configuration and every fact that the plan names is known of it and equal
 (`apps/studies/plans/point_match.py`). A run that was made for a step says so itself (`PlannedRun`), which gives its round; it counts only
-while the step still asks for what it measured.
+while the step still asks for what it measured. One that was asked for what the step wants, finished, and measured something else is a
+failure of its step: without that, it would be made again for ever.
 
 A published report's cells hold what the report tells, under the configuration and the sizes that it prints: they are shown "as reported".
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from statistics import fmean
 from typing import Any
 
-from django.db.models import Avg, Q
+from django.db.models import Avg, OuterRef, Q, Subquery
 
 from apps.parsers.fio.options import make_load
 from apps.parsers.fio.workload import make_workload
-from apps.runs.models import Run, Sample
+from apps.runs.models import Attempt, Run, Sample
 from apps.studies.models import Plan, PlanConfiguration, PlannedRun, PlanPoint, Study, StudyRun
 from apps.studies.plans.point_match import (
     OPTIONS,
@@ -42,6 +44,8 @@ class StudysRuns:
     by_configuration: dict[int, list[Run]]
     facts: dict[int, RunFacts]
     planned: dict[int, PlannedRun]
+    accepted_at: dict[int, datetime] = field(default_factory=dict)  # when the host began: with filling the test files
+    requested: dict[int, RunFacts] = field(default_factory=dict)  # of finished runs that were made for a step
 
 
 @dataclass(frozen=True)
@@ -63,33 +67,75 @@ class Assignment:
     values: dict[Place, dict[int, float]] = field(default_factory=dict)
 
 
-def runs_of(study: Study, host_id: int | None = None) -> StudysRuns:
-    """Return the study's runs in three queries, whatever there is; with `host_id` those of that host's configurations."""
+def runs_of(study: Study, host_id: int | None = None, plan_id: int | None = None) -> StudysRuns:
+    """Return the study's runs in three queries, whatever there is.
+
+    Args:
+        study: Whose configurations hold the runs.
+        host_id: Only those of that host's configurations.
+        plan_id: Without those that were made for another plan, which count for no cell of this one: a study may have a
+            plan for every night.
+    """
     wanted: dict[str, Any] = {"configuration__study": study}
     if host_id is not None:
         wanted["configuration__target__host"] = host_id
+    of_plan = Q() if plan_id is None else Q(run__planned_run=None) | Q(run__planned_run__row__plan=plan_id)
+    accepted = Attempt.objects.filter(run=OuterRef("run")).order_by("-number").values("accepted_at")[:1]
     places = (
-        StudyRun.objects.filter(**wanted)
+        StudyRun.objects.filter(of_plan, **wanted)
+        .annotate(accepted_at=Subquery(accepted))
         .select_related("run__workload", "run__host", "run__target__host")
         .order_by("run_id")
     )
     runs: dict[int, list[Run]] = defaultdict(list)
     points: dict[int, list[MeasuredPoint]] = defaultdict(list)
+    accepted_at: dict[int, datetime] = {}
     for place in places:
         runs[place.configuration_id].append(place.run)
-    measured = Sample.objects.filter(**{f"run__study_run__{name}": value for name, value in wanted.items()}).values_list(
+        if place.accepted_at:
+            accepted_at[place.run_id] = place.accepted_at
+    in_study = {f"run__study_run__{name}": value for name, value in wanted.items()}
+    for run, point in _measured_points(Sample.objects.filter(of_plan, **in_study)):
+        points[run].append(point)
+    facts = {run.pk: _facts(run, points[run.pk]) for some in runs.values() for run in some}
+    steps = PlannedRun.objects.filter(row__plan__study=study)
+    if host_id is not None:
+        steps = steps.filter(run__host=host_id)
+    if plan_id is not None:
+        steps = steps.filter(row__plan=plan_id)
+    planned = {planned_run.run_id: planned_run for planned_run in steps}
+    requested = {
+        run.pk: _requested_facts(run)
+        for some in runs.values()
+        for run in some
+        if run.pk in planned and run.state == "finished"
+    }
+    return StudysRuns(dict(runs), facts, planned, accepted_at, requested)
+
+
+def _measured_points(samples: Any) -> Iterator[tuple[int, MeasuredPoint]]:
+    """Yield each run's id with one point that it measured."""
+    measured = samples.values_list(
         "run_id", "measure__operation", "point__file_size", "point__block_size", "point__threads", "point__iodepth",
         "section",
     )  # fmt: skip
     bandwidth = Avg("value", filter=Q(measure__metric="bandwidth"))
     for run, *point in measured.annotate(bandwidth=bandwidth).order_by():
-        points[run].append(MeasuredPoint(*point))
-    facts = {run.pk: _facts(run, points[run.pk]) for some in runs.values() for run in some}
-    steps = PlannedRun.objects.filter(row__plan__study=study)
-    if host_id is not None:
-        steps = steps.filter(run__host=host_id)
-    planned = {planned_run.run_id: planned_run for planned_run in steps}
-    return StudysRuns(dict(runs), facts, planned)
+        yield run, MeasuredPoint(*point)
+
+
+def find_result_differences(planned: PlannedRun) -> list[DemandDifference]:
+    """Return how the result of a step's run differs from what it was asked for.
+
+    Empty where it does not, and where the step asks for something else by now.
+    """
+    run = planned.run
+    points = [point for _, point in _measured_points(Sample.objects.filter(run=run))]
+    jobs = run.workload.jobs if run.workload else []
+    demand = demand_of(planned.row, planned.point, jobs[0].get("file_size") if jobs else None)
+    if differences(demand, _requested_facts(run)):
+        return []
+    return differences(demand, _facts(run, points))
 
 
 def assign_runs(plan: Plan, file_sizes: Mapping[Place, int | None], study_runs: StudysRuns) -> Assignment:
@@ -135,7 +181,11 @@ def _as_requested(plan: Plan, file_sizes: Mapping[Place, int | None], study_runs
             held[place], values[place] = [], {}
             for run in study_runs.by_configuration.get(elsewhere.get(place) or row.configuration_id or 0, []):
                 differs = differences(demand, study_runs.facts[run.pk])
-                if not differs and _is_of_step(study_runs.planned.get(run.pk), place):
+                planned = study_runs.planned.get(run.pk)
+                if differs and planned and _is_of_step(planned, place) and _was_asked(demand, run, study_runs):
+                    held[place].append(replace(_held(run, study_runs), is_other_result=True))
+                    counted.add((row.pk, run.pk))
+                elif not differs and _is_of_step(planned, place):
                     held[place].append(_held(run, study_runs))
                     counted.add((row.pk, run.pk))
                     if (value := _value(demand, study_runs.facts[run.pk])) is not None:
@@ -144,6 +194,12 @@ def _as_requested(plan: Plan, file_sizes: Mapping[Place, int | None], study_runs
                     nearest[row.pk, run.pk] = point, differs
     lost = {key: point for key, point in nearest.items() if key not in counted}
     return Assignment(held, _grouped(plan, lost), values)
+
+
+def _was_asked(demand: CellDemand, run: Run, study_runs: StudysRuns) -> bool:
+    """Return whether a finished run of a step was asked for what the step's cell asks for now."""
+    requested = study_runs.requested.get(run.pk)
+    return requested is not None and not differences(demand, requested)
 
 
 def _is_of_step(planned: PlannedRun | None, place: Place) -> bool:
@@ -231,6 +287,24 @@ def _facts(run: Run, measured: Sequence[MeasuredPoint]) -> RunFacts:
     )
 
 
+def _requested_facts(run: Run) -> RunFacts:
+    """Return what a run was asked for, whatever it measured."""
+    jobs = run.workload.jobs if run.workload else []
+    return RunFacts(
+        tool=run.tool,
+        points=[
+            MeasuredPoint(name, section=number)
+            for number, job in enumerate(jobs)
+            for name in operations_of_pattern(str(job.get("rw", "")))
+        ],
+        sizes={number: _sizes(job) for number, job in enumerate(jobs)},
+        options={number: {name: _plain(job.get(name)) for name in OPTIONS} for number, job in enumerate(jobs)},
+        labels={**run.labels, **run.facts},
+        target=(run.target_id, str(run.target)) if run.target_id else None,
+        host=(run.host.pk, run.host.name) if run.host else None,
+    )
+
+
 def _sizes(facts_known: Mapping[str, Any]) -> dict[str, int]:
     """Return the sizes in facts or options; `numjobs` is fio's word for the number of parallel workers."""
     named = {"file_size": "file_size", "block_size": "block_size", "threads": "numjobs", "iodepth": "iodepth"}
@@ -254,7 +328,8 @@ def _plain(value: Any) -> Any:
 
 def _held(run: Run, study_runs: StudysRuns) -> HeldRun:
     planned = study_runs.planned.get(run.pk)
-    took = (run.finished_at - run.started_at).total_seconds() if run.finished_at and run.started_at else None
+    begun = study_runs.accepted_at.get(run.pk) or run.started_at
+    took = (run.finished_at - begun).total_seconds() if run.finished_at and begun else None
     if planned is None:
         return HeldRun(run.pk, run.state, run.progress, seconds=took)
     return HeldRun(

@@ -5,7 +5,7 @@
 
 configurations   {configuration | name + label, largest_file_size, limit_reason, reason}
 points           {name, label, tool, command, file_size | ram_multiple, block_size, threads, iodepth, operations, labels, job}
-guards           {kind, required, note, factor, tolerance}
+guards           {kind, required, note, factor, tolerance, wait_s, seconds, load, rate, celsius}
 cells            {row, point, reason | runs_of, note}
 """
 
@@ -14,15 +14,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from apps.studies.plans.guards import KINDS, Parameters, parameters_of
+from apps.studies.plans.guards import HOST_NUMBERS, KINDS, Parameters, parameters_of
 from apps.studies.plans.order import ORDERS
 from apps.studies.plans.problems import PlanError, number, only, whole
+from apps.studies.plans.stopping_rule import MOST_POINTS as MOST_POINTS
 from apps.studies.plans.stopping_rule import Stopping, stopping_of
 from apps.studies.plans.workload import check_job
 
 SLUG = re.compile(r"[A-Za-z0-9_-]{1,60}")
 TIB = 1024**4
-MOST_ROWS, MOST_POINTS = 1000, 60
+MOST_ROWS = 1000
 PLAN = (
     "name", "title", "order", "seed", "stopping", "are_means", "notes", "configurations", "points", "guards", "cells",
 )  # fmt: skip
@@ -31,7 +32,7 @@ POINT = (
     "name", "label", "tool", "command", "file_size", "ram_multiple", "block_size", "threads", "iodepth", "operations",
     "labels", "job",
 )  # fmt: skip
-GUARD = ("kind", "required", "note", "factor", "tolerance")
+GUARD = ("kind", "required", "note", "factor", "tolerance", *HOST_NUMBERS)
 CELL = ("row", "point", "reason", "note", "runs_of")
 
 
@@ -180,7 +181,7 @@ def _guard(where: str, data: Any) -> WrittenGuard:
     kind = data.get("kind")
     if not isinstance(kind, str) or kind not in KINDS:
         raise PlanError(f"{where}.kind", kind, f"one of {', '.join(KINDS)}")
-    given = {name: value for name, value in data.items() if name in ("factor", "tolerance")}
+    given = {name: value for name, value in data.items() if name in ("factor", "tolerance", *HOST_NUMBERS)}
     note = str(data.get("note") or "").strip()
     return WrittenGuard(kind, bool(data.get("required", True)), note, parameters_of(kind, given))
 

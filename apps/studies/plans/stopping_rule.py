@@ -3,13 +3,17 @@
     {"kind": "fixed", "rounds": 10}
     {"kind": "half_width", "percent": 2.0, "confidence": 95, "at_least": 5, "at_most": 30}
     {"kind": "steady_state", "window": 5, "range_percent": 20, "slope_percent": 10, "at_most": 25}
+    {"kind": "saturation", "percentile": 99, "bound_ms": 5, "rounds": 1, "least_points": 1}
     {"kind": "not_printed"}                   a report that does not say how often; one round is drawn
 
 Steady state is that of the SNIA performance test: over the last `window` rounds, highest less lowest at most 20 % of their mean, and the
 straight line through them rises or falls by at most 10 % of it.
+
+Saturation has a fixed number of rounds for each point, and goes from point to point until the percentile of completion latency passes
+the bound (`saturation/`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, sqrt
 from statistics import fmean, linear_regression, stdev
@@ -18,18 +22,23 @@ from typing import Any
 from apps.core.student_t import student
 from apps.studies.plans.problems import PlanError, number, only, whole
 
-MOST_ROUNDS = 100
+MOST_ROUNDS, MOST_POINTS = 100, 60
 FIELDS: dict[str, tuple[str, ...]] = {
     "fixed": ("rounds",),
     "half_width": ("percent", "confidence", "at_least", "at_most"),
     "steady_state": ("window", "range_percent", "slope_percent", "at_most"),
+    "saturation": ("percentile", "bound_ms", "rounds", "least_points"),
     "not_printed": (),
 }
 LABELS = {
     "fixed": "a fixed number of rounds", "half_width": "until the confidence interval is narrow enough",
-    "steady_state": "until the steady state of the SNIA performance test", "not_printed": "not printed",
+    "steady_state": "until the steady state of the SNIA performance test", "saturation": "point after point until the latency passes a bound",
+    "not_printed": "not printed",
 }  # fmt: skip
-DEFAULTS = {"confidence": 95, "at_least": 3, "window": 5, "range_percent": 20, "slope_percent": 10}
+PERCENTILES = (95, 99)  # of completion latency, by which saturation is judged
+DEFAULTS = {
+    "confidence": 95, "at_least": 3, "window": 5, "range_percent": 20, "slope_percent": 10, "percentile": 99, "least_points": 1,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -92,11 +101,30 @@ def _steady(data: dict[str, Any]) -> Stopping:
     return Stopping("steady_state", window, most, words, rule)
 
 
+def _saturation(data: dict[str, Any]) -> Stopping:
+    percentile = whole("stopping.percentile", data["percentile"], PERCENTILES[0], PERCENTILES[-1])
+    if percentile not in PERCENTILES:
+        raise PlanError("stopping.percentile", percentile, f"one of {', '.join(map(str, PERCENTILES))}")
+    bound = number("stopping.bound_ms", data.get("bound_ms"), 0.001, 60_000)
+    rounds = whole("stopping.rounds", data.get("rounds", 1), 1, MOST_ROUNDS)
+    points = whole("stopping.least_points", data["least_points"], 1, MOST_POINTS)
+    words = f"Point after point until p{percentile} of completion latency passes {bound:g} ms"
+    words += f", {rounds} round{'' if rounds == 1 else 's'} each"
+    words += f"; at least {points} points." if points > 1 else "."
+    rule = {
+        "kind": "saturation", "percentile": percentile, "bound_ms": bound, "rounds": rounds, "least_points": points
+    }  # fmt: skip
+    return Stopping("saturation", rounds, rounds, words, rule)
+
+
 def _not_printed(_data: dict[str, Any]) -> Stopping:
     return Stopping("not_printed", 1, 1, "How often each was run is not printed.", {"kind": "not_printed"})
 
 
-_MADE = {"fixed": _fixed, "half_width": _half_width, "steady_state": _steady, "not_printed": _not_printed}
+_MADE = {
+    "fixed": _fixed, "half_width": _half_width, "steady_state": _steady, "saturation": _saturation,
+    "not_printed": _not_printed,
+}  # fmt: skip
 
 
 def is_enough(rule: Stopping, values: Sequence[float]) -> bool:
@@ -120,25 +148,49 @@ def half_width(values: Sequence[float], confidence: float) -> float:
     return half / abs(mean) if mean else inf
 
 
-def is_steady(values: Sequence[float], data: dict[str, Any]) -> bool:
-    """Return whether the last `window` values, one a round, are in steady state as the SNIA performance test defines it.
+@dataclass(frozen=True)
+class SteadyWindow:
+    """The last rounds of a cell as the SNIA performance test looks at them.
+
+    `first` and `last` are rounds, counted from 1. `spread` (highest less lowest) and `excursion` (of the least-squares
+    line, which goes from `start` to `end`) are fractions of the mean; `inf` where the mean is 0.
+    """
+
+    first: int
+    last: int
+    mean: float
+    spread: float
+    start: float
+    end: float
+    is_steady: bool
+
+    @property
+    def excursion(self) -> float:
+        return abs(self.end - self.start) / self.mean if self.mean > 0 else inf
+
+
+def steady_window(values: Sequence[float], data: Mapping[str, Any]) -> SteadyWindow | None:
+    """Return the last `window` values, one a round, with how steady they are; None where there are fewer.
 
     `data` is a checked rule.
     """
     window = data["window"]
     if len(values) < window:
-        return False
+        return None
     last = list(values)[-window:]
     mean = fmean(last)
-    if mean <= 0:
-        return False
-    spread = max(last) - min(last)
-    steady: bool = (
-        spread <= data["range_percent"] / 100 * mean and _excursion(last) <= data["slope_percent"] / 100 * mean
-    )
-    return steady
+    slope, start = linear_regression(range(window), last)
+    spread, end = max(last) - min(last), start + slope * (window - 1)
+    is_steady = mean > 0 and spread <= data["range_percent"] / 100 * mean
+    is_steady = is_steady and abs(slope) * (window - 1) <= data["slope_percent"] / 100 * mean
+    first = len(values) - window + 1
+    return SteadyWindow(first, len(values), mean, spread / mean if mean > 0 else inf, start, end, is_steady)
 
 
-def _excursion(values: Sequence[float]) -> float:
-    """Return how far the least-squares line through the values rises or falls from the first to the last."""
-    return abs(linear_regression(range(len(values)), values).slope) * (len(values) - 1)
+def is_steady(values: Sequence[float], data: Mapping[str, Any]) -> bool:
+    """Return whether the last `window` values, one a round, are in steady state as the SNIA performance test defines it.
+
+    `data` is a checked rule.
+    """
+    window = steady_window(values, data)
+    return window is not None and window.is_steady

@@ -1,7 +1,5 @@
 """Pages of a study's plans: the matrix, the form of a plan, and the form of a cell."""
 
-from typing import Any
-
 from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpResponse
@@ -18,6 +16,7 @@ from apps.studies.plans.draft import PlanDraft
 from apps.studies.plans.plan_page import PlanPage, plans_of_study
 from apps.studies.plans.run_assignment import runs_of
 from apps.studies.plans.run_intake import fitting_runs, take
+from apps.studies.plans.services import PlanCellError, set_cell
 
 
 @require_safe
@@ -93,21 +92,17 @@ def cell(request: LabRequest, pk: int) -> HttpResponse:
     if row is None or point is None:
         raise Http404("No such cell in this plan.")
     plan_cell = PlanCell.objects.filter(row=row, point=point).first() or PlanCell(plan=plan, row=row, point=point)
-    form = PlanCellForm(request.POST or None, initial={"reason": plan_cell.reason, "note": plan_cell.note})
-    if request.method == "POST" and form.is_valid():
-        _say(plan_cell, form.cleaned_data)
-        AuditEvent.objects.record(request.lab.pk, "plan cell written", f"{row}, {point}", actor=str(request.user))
-        return redirect(plan)
+    posted = request.POST if request.method == "POST" else None
+    form = PlanCellForm(posted, initial={"reason": plan_cell.reason, "note": plan_cell.note})
+    if form.is_valid():
+        try:
+            set_cell(plan, row, point, actor=str(request.user), **form.cleaned_data)
+        except PlanCellError as error:
+            form.add_error(None, str(error))
+        else:
+            return redirect(plan)
     context = {"plan": plan, "study": plan.study, "row": row, "point": point, "form": form}
-    return render(request, "studies/plan-cell.html", context)
-
-
-def _say(plan_cell: PlanCell, typed: dict[str, Any]) -> None:
-    plan_cell.reason, plan_cell.note = typed["reason"], typed["note"]
-    if plan_cell.reason or plan_cell.note or plan_cell.runs_of_id:
-        plan_cell.save()
-    elif plan_cell.pk:
-        plan_cell.delete()
+    return render(request, "studies/plan-cell.html", context, status=422 if form.errors else 200)
 
 
 @require_POST

@@ -1,12 +1,17 @@
 """A plan's point as an fio workload with the sizes of its cell."""
 
+from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 from apps.runs import workload
+from apps.runs.fio_options import OPTIONS
 from apps.studies.plans.problems import PlanError
 
 FROM_THE_POINT = ("block_size", "file_size", "numjobs", "iodepth")
 SOME_SIZE = 1 << 30  # a multiple of the RAM is known only with a host; the job is checked with this one
+
+
+NOT_TOLD_BY_COLUMNS = (*FROM_THE_POINT, "rw")  # a column says these itself
 
 
 class HasJob(Protocol):
@@ -56,3 +61,14 @@ def check_job(where: str, point: HasJob) -> None:
     except workload.WorkloadError as error:
         field = error.field.removeprefix("jobs[0].")
         raise PlanError(f"{where}.{field}", error.found, error.expected) from None
+
+
+def unlike_options(points: Iterable[Any]) -> dict[int, Mapping[str, Any]]:
+    """Return fio's options that are not the same in all points of a plan, by the point's id, in the order of the form.
+
+    An option that a point leaves out has its default. Points that fio cannot run have none.
+    """
+    jobs = {point.pk: point.job for point in points if point.tool == "fio" and point.job}
+    names = [option for option in OPTIONS if option.name not in NOT_TOLD_BY_COLUMNS]
+    unlike = [option for option in names if len({job.get(option.name, option.default) for job in jobs.values()}) > 1]
+    return {pk: {option.name: job.get(option.name, option.default) for option in unlike} for pk, job in jobs.items()}

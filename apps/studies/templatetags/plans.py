@@ -12,12 +12,10 @@ from apps.studies.plans.plan_page import (
     PlanPageCell,
     guard_text,
     not_counted_text,
-    point_words,
     with_standing,
 )
 
 register = template.Library()
-register.filter("point_words", point_words)
 register.filter("not_counted_text", not_counted_text)
 register.filter("guard_text", guard_text)
 register.filter("with_standing", with_standing)

@@ -185,11 +185,11 @@ class ShownRun:
 
     @property
     def words(self) -> list[tuple[str, str]]:
-        """Return (name, value) of what the output says about the run."""
+        """Return (fact, value) of what the output says about the run."""
         run = self.run
         sentences = [("host", run.host), ("target", run.target), ("caption", run.caption)]
         sentences += [("job", section.name) for section in run.sections if len(run.sections) == 1]
-        sentences += [(name.replace("_", " "), _word(name, value)) for name, value in run.workload.items()]
+        sentences += [(name, _word(name, value)) for name, value in run.workload.items()]
         sentences += [*run.labels.items(), ("point", self.point)]
         if run.is_transcribed:
             sentences.append(("transcribed", "digits that no tool prints"))

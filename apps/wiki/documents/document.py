@@ -13,8 +13,10 @@ from django.utils.translation import gettext as _
 
 from apps.comparison.caveats.rule import Caveat
 from apps.comparison.claims.models import Claim
+from apps.comparison.claims.presentation import matched_of
 from apps.comparison.in_studies.caveats import caveats_of
 from apps.comparison.in_studies.printed_results import Results, results_of
+from apps.comparison.like_for_like.contrast_section import contrast_section
 from apps.comparison.question import Question
 from apps.core import units
 from apps.core.tables import Document, Footer, LongTable, Picture, Section, Table, columns_of
@@ -68,6 +70,12 @@ class Contents:
     @cached_property
     def claims(self) -> Sequence[Claim]:
         return list(Claim.objects.of_study(self.study).defer("computed", "sensitivity", "definition"))
+
+    @cached_property
+    def matched_claims(self) -> Sequence[Claim]:
+        """Return the claims about questions with their answers."""
+        about = [claim.pk for claim in self.claims if claim.is_about_question]
+        return list(Claim.objects.filter(pk__in=about)) if about else []
 
     @cached_property
     def verdicts(self) -> dict[str, int]:
@@ -218,7 +226,24 @@ def _claims(contents: Contents, language: str) -> list[Section]:
         titles, rows = titles[:-1], [row[:-1] for row in rows]
     counted = [verdict(word) + f": {n}" for word, n in contents.verdicts.items()]
     paragraphs = (_("Verdicts are computed from the data as they are now.") + " " + "; ".join(counted) + ".",)
-    return [Section(_("Claims"), paragraphs=paragraphs, table=Table.of(titles, rows))] if claims else []
+    if not claims:
+        return []
+    return [
+        Section(_("Claims"), paragraphs=paragraphs, table=Table.of(titles, rows)),
+        *(section for claim in contents.matched_claims for section in _matched(claim)),
+    ]
+
+
+def _matched(claim: Claim) -> list[Section]:
+    """Return the matched sets that a claim about a question rests on, with what differs beside the factor."""
+    matched = matched_of(claim)
+    if matched is None or matched.answer is None:
+        return []
+    code = f"{claim.code}: "
+    answered = f"{matched.wanted}. {matched.sentence}"
+    beside = tuple(f"{words}, {sets}" for words, sets in matched.confounders)
+    sections = [Section(f"{code}{matched.title}, {matched.measure}", (answered, *beside, *matched.missing))]
+    return [*sections, *(contrast_section(contrast, matched.factor, code) for contrast in matched.answer.contrasts)]
 
 
 def _statement(claim: Claim, language: str) -> str:

@@ -50,6 +50,7 @@ def verdict(word: str) -> str:
         outcomes.SUPPORTED: _("supported"),
         outcomes.PARTLY: _("partly"),
         outcomes.CONTRADICTED: _("contradicted"),
+        outcomes.NOT_SHOWN: _("not shown"),
         outcomes.NOT_CHECKABLE: _("not checkable"),
     }[word]
 

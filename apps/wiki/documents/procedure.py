@@ -16,9 +16,11 @@ from apps.studies.plans.plan_page import (
     PlanPageCell,
     guard_text,
     not_counted_text,
+    options_text,
     plans_of_study,
     with_standing,
 )
+from apps.studies.plans.workload import unlike_options
 from apps.wiki.documents.formats import number
 
 _RULES = {
@@ -30,6 +32,10 @@ _RULES = {
     "steady_state": gettext_noop(
         "Until the steady state of the SNIA performance test: over the last %(window)s rounds a range of at most "
         "%(range_percent)s %% of the mean and a slope excursion of at most %(slope_percent)s %%; at most %(at_most)s rounds."
+    ),
+    "saturation": gettext_noop(
+        "Point after point until p%(percentile)s of completion latency passes %(bound_ms)s ms; rounds of each point: "
+        "%(rounds)s; points at least: %(least_points)s."
     ),
 }
 
@@ -103,10 +109,17 @@ def _guard(guard: Guard, standing: str) -> str:
 
 
 def _matrix(plan_shown: PlanPage) -> Table:
-    titles = [_("Configuration"), *(point.label or _size(point) or point.name for point in plan_shown.points)]
+    options = {pk: number(options_text(values)) for pk, values in unlike_options(plan_shown.points).items()}
+    titles = [_("Configuration"), *(_column(point, options.get(point.pk, "")) for point in plan_shown.points)]
     return Table.of(
         titles, [[row.row.label, *(_state(cell) for cell in row.cells)] for row in plan_shown.rows], row_heads=True
     )
+
+
+def _column(point: PlanPoint, options: str) -> str:
+    """Return a column's title, with the options of fio that tell it from the others: `4k reads (sync: fsync)`."""
+    title = point.label or _size(point) or point.name
+    return f"{title} ({options})" if options else title
 
 
 def _size(point: PlanPoint) -> str:

@@ -15,7 +15,7 @@ SIZE = 100 * MIB
 
 
 def test_a_load_before_the_run_is_said() -> None:
-    assert check(reading(1, 1.0, facts={"load": "2.4"})) == "load average 2.40 before the run > 0.5"
+    assert check(reading(1, 1.0, facts={"load": "2.4"})) == "load 2.40 before the run > 0.5"
 
 
 def test_crs4s_load_of_about_zero_is_silent() -> None:
@@ -48,7 +48,7 @@ def _said(**facts: object) -> str:
 
 
 def test_what_the_agent_saw_is_said_with_its_limits() -> None:
-    assert _said(load_before=2.4) == "load average 2.40 before the run > 0.5"
+    assert _said(load_before=2.4) == "load 2.40 before the run > 0.5"
     assert _said(load_during=1.2) == "other processes kept 1.20 cores busy during the run > 0.5"
     assert _said(disk_before=34_100_000) == "disks 34.1\u00a0MB/s before the run > 1.00\u00a0MB/s"
     assert _said(network_before=1_000_001) == "network 1.00\u00a0MB/s before the run > 1.00\u00a0MB/s"
@@ -70,7 +70,7 @@ def test_a_short_burst_is_not_the_mean_of_a_run() -> None:
 
 
 def test_a_label_and_the_agent_that_say_the_same_say_it_once() -> None:
-    assert _said(load="2.4", load_before=2.4) == "load average 2.40 before the run > 0.5"
+    assert _said(load="2.4", load_before=2.4) == "load 2.40 before the run > 0.5"
 
 
 def test_every_figure_that_the_agent_takes_has_a_limit_or_is_a_greatest_value() -> None:

@@ -138,7 +138,10 @@ def test_saving_writes_the_claim_and_its_verdict(sign_in: SignIn, cast: Cast, st
         )
         assert claim.definition["checks"][0]["at_least"] == 1.9
         assert claim.history.count() == 1
-        assert AuditEvent.objects.filter(act="claim written", subject="C09 of paper").count() == 1
+        [event] = AuditEvent.objects.filter(act="claim written")
+        assert (event.subject, event.who, event.detail) == (
+            "C09 of paper", "engineer@example.org", {"verdict": "supported"},
+        )  # fmt: skip
 
 
 def test_a_claim_comes_back_into_the_form_as_it_was_written(sign_in: SignIn, cast: Cast, study: Study) -> None:
@@ -225,6 +228,9 @@ def test_deleting_says_what_is_lost_and_does_it(sign_in: SignIn, cast: Cast, cla
     client = sign_in("engineer")
     assert "Will be deleted" in page(client, f"/claims/{claim.pk}/delete/")
     assert client.post(f"/claims/{claim.pk}/delete/").headers["Location"] == LIST
+    with lab_scope(claim.study.lab_id):
+        [event] = AuditEvent.objects.filter(act="claim deleted")
+        assert (event.subject, event.who) == (f"{claim.code} of paper", "engineer@example.org")
     with lab_scope(cast.lab.pk):
         assert not Claim.objects.exists()
 

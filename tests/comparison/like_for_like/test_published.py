@@ -1,11 +1,13 @@
 """The questions that the published reports asked, asked of their own data."""
 
+import re
 from collections.abc import Callable
+from html import unescape
 
 import pytest
 from django.test import Client
 
-from apps.comparison.like_for_like.report_questions import ASKED, questions_of_reports
+from apps.comparison.like_for_like.report_questions import questions_of_reports
 from apps.labs.models import Lab
 from tests.page_text import page_text
 from tests.studies.loading import all_loaded, published
@@ -15,12 +17,58 @@ __all__ = ["all_loaded", "published"]
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("published")]
 
 
+ASKED = {
+    "crs4-sata-scsi": ("interface", "raid_level", "raid_implementation", "file_against_ram"),
+    "thumper-x4500": ("filesystem", "raid_level"),
+    "tristan-sas-sata": ("interface", "environment", "controller_cache"),
+}
+
+
 def test_each_report_has_the_questions_that_it_asked(published: Lab) -> None:
     from apps.labs.isolation import lab_scope
 
     with lab_scope(published.pk):
         reports = questions_of_reports([published.pk])
     assert {one.study.slug: tuple(answer.factor for answer in one.answers) for one in reports} == ASKED
+    assert all(asked.quote and asked.lines for one in reports for asked in one.asked)
+
+
+@pytest.mark.parametrize("slug", ASKED)
+def test_the_page_of_the_report_has_its_questions_with_its_words_and_an_answer(
+    sign_in: Callable[[str], Client], slug: str
+) -> None:
+    client = sign_in("viewer")
+    for path in (f"/studies/{slug}/", "/compare/?published=yes"):
+        text = " ".join(page_text(client.get(path).content.decode()).split())
+        rows = questions_on(client.get(path).content.decode(), slug)
+        assert tuple(rows) == ASKED[slug], path
+        for factor, row in rows.items():
+            assert row["quote"] in text
+            assert re.search(r"No two runs|Matched sets exist|All runs have one level|No run says|×", row["answer"]), (
+                factor
+            )
+
+
+def questions_on(html: str, slug: str) -> dict[str, dict[str, str]]:
+    """Return the rows of a report's table by factor."""
+    rows = re.findall(
+        rf'<th scope="row"><a href="/compare/questions/(\w+)/\?study={slug}">.*?</th>\s*<td[^>]*><q[^>]*>(.*?)</q>.*?</td>\s*<td>(.*?)</td>',
+        html, re.DOTALL,
+    )  # fmt: skip
+    return {
+        factor: {"quote": " ".join(unescape(quote).split()), "answer": page_text(answer)}
+        for factor, quote, answer in rows
+    }
+
+
+def test_crs4_shows_the_ratios_of_files_that_fit_into_ram_without_a_verdict(sign_in: Callable[[str], Client]) -> None:
+    row = questions_on(sign_in("viewer").get("/studies/crs4-sata-scsi/").content.decode(), "crs4-sata-scsi")
+    answer = " ".join(row["file_against_ram"]["answer"].split())
+    assert "Matched sets exist, but none has 3 runs on each side." in answer
+    assert re.search(
+        r"Ratios without a verdict: files that fit into RAM [\d.]+ to [\d.]+ × files larger than RAM \(7 matched",
+        answer,
+    )
 
 
 def test_reports_that_print_one_value_a_set_get_no_verdict(published: Lab) -> None:

@@ -10,10 +10,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from apps.comparison.like_for_like import views
+from apps.comparison.like_for_like import contrast_table
 from apps.comparison.like_for_like.report import answer_one, report
 from apps.comparison.like_for_like.selection import FactorSelection
-from apps.inventory.models import Filesystem, Host, Target
+from apps.inventory.models import Array, ArrayMember, Disk, Filesystem, Host, Target
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
 from apps.runs.models import Measure, Point, Run, Sample
@@ -46,22 +46,51 @@ def test_hardware_raid_is_not_held_against_software_raid_of_another_machine(lab:
     assert contrast.finding == "no difference shown"
 
 
-@pytest.mark.parametrize(("is_shared", "levels"), [(True, {"/a": 6}), (False, {"/a": 3, "/b": 3})])
-def test_two_directories_of_one_filesystem_are_one_disk(lab: Lab, is_shared: bool, levels: dict[str, int]) -> None:
-    host = Host.objects.create(lab=lab, name="bench")
+def on_filesystems(lab: Lab, on: list[dict[str, Any]]) -> None:
+    """Measure a single disk three times at each of two targets, whose filesystems have these fields."""
+    host = Host.objects.get(name="bench")
     measure = Measure.objects.get_or_create(operation="randread", metric="iops")[0]
     point = Point.objects.create(file_size=1 << 30, block_size=4096)
-    filesystems = [Filesystem.objects.create(lab=lab, host=host, type="xfs", mount_point=path) for path in ("/", "/b")]
-    for name, filesystem in zip(("/a", "/b"), filesystems, strict=True):
-        on = filesystems[0] if is_shared else filesystem
-        target = Target.objects.create(lab=lab, host=host, name=name, path=name, filesystem=on)
+    for name, fields in zip(("/a", "/b"), on, strict=True):
+        filesystem = Filesystem.objects.get_or_create(lab=lab, host=host, type="xfs", **fields)[0]
+        target = Target.objects.create(lab=lab, host=host, name=name, path=name, filesystem=filesystem)
         for value in (100.0, 101.0, 102.0):
             run = Run.objects.create(
                 lab=lab, host=host, target=target, tool="fio", origin="uploaded", state=State.FINISHED,
                 facts={"raid_level": "single", "disk_count": 1}, finished_at=timezone.now(),
             )  # fmt: skip
             Sample.objects.create(run=run, measure=measure, point=point, value=value)
+
+
+ONE, TWO = {"/a": 6}, {"/a": 3, "/b": 3}
+
+
+@pytest.mark.parametrize(
+    ("devices", "levels"),
+    [(("", ""), TWO), (("sda1", "sda2"), ONE), (("/dev/nvme0n1p1", "nvme0n1p3"), ONE), (("sda1", "sdb1"), TWO),
+     (("nvme0n1", "nvme1n1"), TWO)],
+)  # fmt: skip
+def test_partitions_by_name_are_one_disk(lab: Lab, devices: tuple[str, str], levels: dict[str, int]) -> None:
+    Host.objects.create(lab=lab, name="bench")
+    on_filesystems(lab, [{"mount_point": f"/{at}", "device_name": device} for at, device in enumerate(devices)])
     assert answer_one([lab.pk], "disk", FactorSelection()).candidates == levels
+
+
+def test_two_directories_of_one_filesystem_are_one_disk(lab: Lab) -> None:
+    Host.objects.create(lab=lab, name="bench")
+    on_filesystems(lab, [{"mount_point": "/"}, {"mount_point": "/"}])
+    assert answer_one([lab.pk], "disk", FactorSelection()).candidates == ONE
+
+
+@pytest.mark.parametrize("is_shared", [True, False])
+def test_partitions_and_volumes_of_one_disk_are_one_disk(lab: Lab, is_shared: bool) -> None:
+    host = Host.objects.create(lab=lab, name="bench")
+    first, other = (Disk.objects.create(lab=lab, host=host, device_name=name) for name in ("sda", "sdb"))
+    group, volume = (Array.objects.create(lab=lab, host=host, name=name) for name in ("vg", "vg/data"))
+    ArrayMember.objects.create(array=group, position=0, disk=first if is_shared else other, partition="sda2")
+    ArrayMember.objects.create(array=volume, position=0, member_array=group)
+    on_filesystems(lab, [{"mount_point": "/", "disk": first}, {"mount_point": "/b", "array": volume}])
+    assert answer_one([lab.pk], "disk", FactorSelection()).candidates == (ONE if is_shared else TWO)
 
 
 @pytest.mark.usefixtures("runs")
@@ -269,10 +298,22 @@ def test_an_engineer_starts_what_is_missing_from_a_run_that_is_like_it(sign_in: 
 def test_of_many_matched_sets_the_page_has_those_with_most_runs(
     sign_in: SignIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(views, "MOST_SETS", 1)
-    monkeypatch.setattr(views, "FEWEST_SETS", 1)
+    monkeypatch.setattr(contrast_table, "MOST_SETS", 1)
+    monkeypatch.setattr(contrast_table, "FEWEST_SETS", 1)
     page = sign_in("viewer").get("/compare/questions/raid_implementation/").content.decode()
     assert "and 1 more matched set" in page
     (link,) = {link.replace("&amp;", "&") for link in re.findall(r'href="(/api/[^"]*format=json)">JSON</a></p>', page)}
     (contrast,) = sign_in("viewer").get(link).json()["contrasts"]
     assert len(contrast["strata"]) == 2
+
+
+def test_what_is_held_equal_has_the_words_of_its_field(lab: Lab, sign_in: SignIn) -> None:
+    for run in store(lab, old_machine(7)):
+        run.facts |= {"rw": "write", "direct": 1, "num_files": 16}
+        run.save(update_fields=["facts"])
+    text = sign_in("viewer").get("/compare/questions/filesystem/").content.decode()
+    held = text.split("Held equal:")[1].split("</ul>")[0]
+    assert "fio&#x27;s pattern" in held
+    assert "direct I/O" in held
+    assert "number of files" in held
+    assert not re.search(r"<li>(rw|num files|direct) ·", held)

@@ -1,5 +1,6 @@
 """What is held equal, what comes with a factor, and what is not known."""
 
+import re
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -149,6 +150,14 @@ def test_too_few_runs_have_a_ratio_and_no_interval() -> None:
     assert contrast.effects[0].ratio == pytest.approx(1.105, abs=1e-3)
     assert contrast.effects[0].interval is None
     assert missing_words(answer.missing[0], BY_NAME["filesystem"]) == "1 more run of xfs on a"
+
+
+def test_a_fact_that_is_not_known_has_to_be_recorded() -> None:
+    answer = ask("filesystem", group(filesystem="xfs"), group(filesystem="ext4", disk_count=None))
+    (text,) = {missing_words(missing, BY_NAME["filesystem"]) for missing in answer.missing}
+    assert re.search(r"with disks (recorded|4), as measured on a$", text), text
+    other = ask("filesystem", group(filesystem="xfs", n=4, disk_count=None), group(filesystem="ext4", n=3))
+    assert "with disks recorded, as measured on a" in missing_words(other.missing[0], BY_NAME["filesystem"])
 
 
 def test_without_a_set_the_nearest_pair_says_what_else_differs_in_order() -> None:

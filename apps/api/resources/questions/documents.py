@@ -7,15 +7,14 @@ from django.utils.translation import gettext as _
 
 from apps.api.documents import made
 from apps.comparison.labels import label_of
-from apps.comparison.like_for_like.answers import FactorAnswer, LevelContrast
+from apps.comparison.like_for_like.answers import FactorAnswer
+from apps.comparison.like_for_like.contrast_section import contrast_section
 from apps.comparison.like_for_like.report import QuestionReport
 from apps.comparison.like_for_like.sentences import (
-    finding_words,
     labels_of_strata,
     measure_words,
     missing_words,
     nearest_words,
-    ratio_text,
     reason,
     sentence,
 )
@@ -68,7 +67,7 @@ def of_report(report: QuestionReport, permalink: str, newest: datetime | None = 
 
 
 def _sections(answer: FactorAnswer) -> list[Section]:
-    sections = [_strata(contrast, answer) for contrast in answer.contrasts]
+    sections = [contrast_section(contrast, BY_NAME[answer.factor]) for contrast in answer.contrasts]
     if answer.nearest:
         sections.append(Section(_("Nearest pairs"), tuple(map(nearest_words, answer.nearest))))
     if missing := _missing(answer):
@@ -80,25 +79,6 @@ def _sections(answer: FactorAnswer) -> list[Section]:
         names = ", ".join(_(label_of(name)) for name in answer.nowhere)
         sections.append(Section(_("Could not be held, because no run tells them"), (names,)))
     return [*sections, Section(_("Method"), (MATCHED,))]
-
-
-def _strata(contrast: LevelContrast, answer: FactorAnswer) -> Section:
-    factor = BY_NAME[answer.factor]
-    titles = [_("Matched set"), "n", "×", _("95 % interval")]
-    rows = [
-        [label, f"{effect.n[0]} / {effect.n[1]}", ratio_text(effect.ratio), _interval(effect.interval)]
-        for effect, label in zip(contrast.effects, labels_of_strata(contrast.effects), strict=True)
-    ]
-    if contrast.combination:
-        rows.append(
-            [finding_words(contrast.finding), "", ratio_text(contrast.ratio or 0.0), _interval(contrast.interval)]
-        )
-    title = f"{factor.level_name(contrast.level)} ÷ {factor.level_name(contrast.against)}"
-    return Section(title, table=Table.of(titles, rows, numbers=titles[2:3], row_heads=True))
-
-
-def _interval(interval: tuple[float, float] | None) -> str:
-    return f"{ratio_text(interval[0])} – {ratio_text(interval[1])}" if interval else _("too few runs")
 
 
 def _missing(answer: FactorAnswer) -> list[str]:

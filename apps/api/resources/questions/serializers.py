@@ -9,9 +9,12 @@ from rest_framework import serializers
 from apps.api.fields import NumberField
 from apps.comparison.like_for_like.answers import FactorAnswer, LevelContrast, MatchedFinding, StratumEffect
 from apps.comparison.like_for_like.dependence import Dependence
+from apps.comparison.like_for_like.missing_plan import MissingPlan
 from apps.comparison.like_for_like.nearest import MissingRuns, NearestPair
 from apps.comparison.like_for_like.sentences import missing_words, reason, sentence
 from apps.comparison.questions import BY_NAME
+from apps.plans.run_procedure import points_of_jobs
+from apps.plans.value_lists import FileSize
 
 FINDINGS = f"{', '.join(MatchedFinding)}"
 
@@ -166,6 +169,36 @@ class MissingRunsSerializer(serializers.Serializer[MissingRuns]):
         return missing_words(missing, self.context["factor"])
 
 
+class MissingPlanSerializer(serializers.Serializer[MissingPlan]):
+    """A plan for runs that are missing, or why there is none."""
+
+    texts = serializers.ListField(child=serializers.CharField(), help_text="the runs in words")
+    rounds = serializers.IntegerField()
+    targets = serializers.SerializerMethodField(help_text="ids of the targets that fit")
+    run = serializers.IntegerField(allow_null=True, help_text="whose job is repeated")
+    problem = serializers.CharField(help_text="why no plan can be made; empty where one can")
+    page = serializers.SerializerMethodField(help_text="the form of a new plan, filled in; null where none can be made")
+    body = serializers.SerializerMethodField(help_text="for `POST plans/`; null where none can be made")
+
+    @extend_schema_field(serializers.ListField(child=serializers.IntegerField()))
+    def get_targets(self, plan: MissingPlan) -> list[int]:
+        return [target.pk for target in plan.targets]
+
+    @extend_schema_field(serializers.URLField(allow_null=True))
+    def get_page(self, plan: MissingPlan) -> str | None:
+        return str(self.context["request"].build_absolute_uri(plan.address)) if plan.address else None
+
+    @extend_schema_field(serializers.DictField(allow_null=True))
+    def get_body(self, plan: MissingPlan) -> dict[str, Any] | None:
+        if plan.problem:
+            return None
+        points = points_of_jobs((FileSize(bytes=job["file_size"]), job) for job in plan.jobs)
+        return {
+            "title": plan.title, "targets": self.get_targets(plan), "points": points,
+            "stopping": {"kind": "fixed", "rounds": plan.rounds}, "notes": "; ".join(plan.texts),
+        }  # fmt: skip
+
+
 class FactorAnswerSerializer(serializers.Serializer[FactorAnswer]):
     """The answer to one question. The context has `addresses`: question → address of its page."""
 
@@ -191,6 +224,12 @@ class FactorAnswerSerializer(serializers.Serializer[FactorAnswer]):
     contrasts = LevelContrastSerializer(many=True)
     nearest = NearestPairSerializer(many=True)
     missing = serializers.SerializerMethodField(help_text="runs that would make a stratum")
+    settling = serializers.SerializerMethodField(
+        help_text="runs that would probably settle an answer that shows no difference"
+    )
+    plans = serializers.SerializerMethodField(
+        help_text="for the runs that are missing: a plan each, of one question of the own lab's runs alone"
+    )
     tests = serializers.IntegerField(help_text="contrasts whose p were adjusted together")
     permalink = serializers.SerializerMethodField()
 
@@ -209,6 +248,15 @@ class FactorAnswerSerializer(serializers.Serializer[FactorAnswer]):
     def get_missing(self, answer: FactorAnswer) -> Any:
         context = {**self.context, "factor": BY_NAME[answer.factor]}
         return [MissingRunsSerializer(missing, context=context).data for missing in answer.missing]
+
+    @extend_schema_field(MissingRunsSerializer(many=True))
+    def get_settling(self, answer: FactorAnswer) -> Any:
+        context = {**self.context, "factor": BY_NAME[answer.factor]}
+        return [MissingRunsSerializer(missing, context=context).data for missing in answer.settling]
+
+    @extend_schema_field(MissingPlanSerializer(many=True))
+    def get_plans(self, answer: FactorAnswer) -> Any:
+        return MissingPlanSerializer(self.context.get("plans", ()), many=True, context=self.context).data
 
     @extend_schema_field(serializers.URLField)
     def get_permalink(self, answer: FactorAnswer) -> str:

@@ -18,6 +18,7 @@ from apps.api.viewsets import ScopedAPIView
 from apps.comparison.charts.forest_picture import height_of, render_forest
 from apps.comparison.like_for_like.answers import FactorAnswer
 from apps.comparison.like_for_like.forest import forest
+from apps.comparison.like_for_like.missing_plan import plans_for
 from apps.comparison.like_for_like.report import answer_one, report
 from apps.comparison.like_for_like.scope import labs_of
 from apps.comparison.like_for_like.selection import FactorSelection, parse_selection
@@ -84,7 +85,9 @@ class QuestionView(ScopedAPIView):
         permalink = _address(request, factor, selection)
         if pictures.is_picture(request):
             return _picture(request, answer, permalink)
-        data = FactorAnswerSerializer(answer, context={"addresses": {factor: permalink}}).data
+        plans = [] if selection.published or selection.study else plans_for(answer, BY_NAME[factor], self.lab.pk)
+        context = {"request": request, "addresses": {factor: permalink}, "plans": plans}
+        data = FactorAnswerSerializer(answer, context=context).data
         return publish(request, data, lambda: documents.of_answer(answer, permalink), permalink)
 
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from apps.comparison.claims.checks.amounts import Amount
 
 HOLDS, PARTLY, FAILS, NO_DATA = "holds", "partly", "fails", "no data"
-SUPPORTED, CONTRADICTED, NOT_CHECKABLE = "supported", "contradicted", "not checkable"
-VERDICTS = (SUPPORTED, PARTLY, CONTRADICTED, NOT_CHECKABLE)
+SUPPORTED, CONTRADICTED, NOT_SHOWN, NOT_CHECKABLE = "supported", "contradicted", "not shown", "not checkable"
+# `not shown` is of claims about a question alone: the data have an answer, which leaves the claim open.
+VERDICTS = (SUPPORTED, PARTLY, CONTRADICTED, NOT_SHOWN, NOT_CHECKABLE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -326,8 +326,22 @@ _KINDS_BY_CLASS = {
 _LINK = re.compile(r"Speed (\d{1,3}(?:\.\d)?) ?GT/s(?: \(\w{1,20}\))?,\s{0,10}Width x(\d{1,2})")
 _LINK_GENERATIONS = {2.5: "1.0", 5.0: "2.0", 8.0: "3.0", 16.0: "4.0", 32.0: "5.0", 64.0: "6.0"}  # GT/s of a lane
 _MOST_LANES = 32
+# A maker's name ends with its legal form, of which it may have several (`Technology Co., Ltd.`), or else with
+# `Technology`; some makers have neither. Checked against every device of pci.ids.
+_PLAIN_MAKERS = (
+    "Broadcom / LSI", "LSI Logic / Symbios Logic", "LSI Logic", "Broadcom", "Adaptec", "IBM", "Dell EMC", "Dell",
+    "SK hynix", "Western Digital", "SanDisk", "Solidigm", "Microsemi / PMC / IDT", "Hewlett Packard Enterprise",
+    "Silicon Integrated Systems [SiS]", "Solarflare Communications", "Cavium QLogic", "Qualcomm Atheros",
+)  # fmt: skip
+_LEGAL_FORM = (
+    r"(?:Corporation|Corp|Company|Co|Limited|L[Tt][Dd]|Incorporated|[Ii]nc|LLC|L\.L\.C|GmbH|AG|PLC|plc|S\.?A|B\.?V|N\.?V"
+    r"|S\.?r\.?l|Oyj?|AB|A/S|KG|SE)(?![\w/-])\.?"
+)
 _MAKER = re.compile(
-    r"(Broadcom / LSI|.{2,60}?(?:Corporation|Corp\.|Co\.,? Ltd\.?|, Inc\.?(?: \[[^\]]{1,20}\])?|Inc\.?|Ltd\.?|Technology|Technologies))\s+(.+)"
+    rf"({'|'.join(f'{re.escape(name)}(?= (?!Corp|Inc)[^(/])' for name in _PLAIN_MAKERS)}"
+    rf"|.{{2,60}}?[ ,]{_LEGAL_FORM}(?:(?:,? ?| and ){_LEGAL_FORM}| and subsidiaries)*"
+    r"(?: \[[^\]]{1,20}\]| \([^)]{1,40}\)| / \w{1,20})?"
+    r"|.{2,60}?(?:Technology|Technologies)(?![\w-])(?: / \w{1,20})?)\s+(.+)"
 )
 
 

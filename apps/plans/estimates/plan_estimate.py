@@ -1,0 +1,324 @@
+"""What a plan will take before it is started: time for each host, bytes written to each disk, space on each target.
+
+The time of a cell is the median of earlier runs with just its workload, on its target or else on its host, from the
+moment the host began (so the filling of test files is in it) to the end. Where there is none it is guessed from sizes,
+runtime and the target's ceiling, and says so.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from statistics import median
+from typing import Any
+
+from django.db.models import Sum
+
+from apps.inventory.ceilings.current import ceiling_now
+from apps.inventory.models import Disk, Host, Target
+from apps.inventory.topology.stack import StackError, stack_of
+from apps.plans.estimates.disk_writes import endurance_of, shares_of
+from apps.plans.plan_request import PlanRequest
+from apps.plans.services import check_request, check_targets
+from apps.runs.models import Attempt, Sample
+from apps.runs.workload import (
+    USUAL_SPEEDS,
+    Speeds,
+    WorkloadError,
+    digest,
+    files_bytes,
+    fill_bytes,
+    guess_seconds,
+    guess_written,
+)
+from apps.studies.plans.matrix import MatrixColumn, file_size_for
+from apps.studies.plans.plan_page import PlanPage
+from apps.studies.plans.schema import WrittenPoint
+from apps.studies.plans.workload import workload_at
+
+ON_TARGET, ON_HOST, GUESS = "target", "host", "guess"
+MOST_RUNS = 2000  # earlier runs that are looked at, the newest first
+SSD_ACCESSES = 20_000  # in a second: what a guess assumes of solid-state disks at random
+WRITES = ("write", "randwrite", "rewrite")
+
+
+@dataclass(frozen=True)
+class CellAhead:
+    """Rounds of one cell that are to be made. `most` as far as its rule may go."""
+
+    target: Target
+    row: str
+    point: str
+    spec: Mapping[str, Any]
+    rounds: int
+    most: int
+
+    @cached_property
+    def digest(self) -> str:
+        return digest(dict(self.spec))
+
+
+@dataclass(frozen=True)
+class CellEstimate:
+    """Of one round: `seconds`, and `written` bytes, test files included. `runs`: earlier ones that it is the median of."""
+
+    cell: CellAhead
+    seconds: float
+    written: float
+    source: str
+    runs: int = 0
+
+    @property
+    def source_words(self) -> str:
+        if self.source == GUESS:
+            return "guess"
+        return f"median of {self.runs} run{'' if self.runs == 1 else 's'} on this {self.source}"
+
+
+@dataclass(frozen=True)
+class HostEstimate:
+    """All rounds of a host, one after another. `guessed` of them by a guess."""
+
+    host: Host
+    seconds: float
+    most_seconds: float
+    rounds: int
+    guessed: int
+
+
+@dataclass(frozen=True)
+class DiskEstimate:
+    """Bytes that a disk will take; `share` of what it is rated for in its life, None where nobody knows that."""
+
+    disk: Disk
+    written: float
+    share: float | None
+
+
+@dataclass(frozen=True)
+class SpaceEstimate:
+    """The largest test files of a target against what was free when its host was last looked at; None: not known."""
+
+    target: Target
+    needed: int
+    free: int | None
+    cells: tuple[str, ...] = ()  # whose files are larger than what is free
+
+    @property
+    def is_enough(self) -> bool | None:
+        return None if self.free is None else self.needed <= self.free
+
+
+@dataclass(frozen=True)
+class PlanEstimate:
+    """Hosts work side by side, so the plan takes as long as the slowest."""
+
+    cells: tuple[CellEstimate, ...]
+    hosts: tuple[HostEstimate, ...]
+    disks: tuple[DiskEstimate, ...]
+    spaces: tuple[SpaceEstimate, ...]
+    is_at_most: bool = False  # of a search: it may end before its last points
+    unknown_disks: tuple[Target, ...] = ()
+
+    @property
+    def seconds(self) -> float:
+        return max((host.seconds for host in self.hosts), default=0.0)
+
+    @property
+    def most_seconds(self) -> float:
+        return max((host.most_seconds for host in self.hosts), default=0.0)
+
+    @property
+    def rounds(self) -> int:
+        return sum(host.rounds for host in self.hosts)
+
+    @property
+    def guessed(self) -> int:
+        return sum(host.guessed for host in self.hosts)
+
+    @property
+    def written(self) -> float:
+        return sum(entry.written * entry.cell.rounds for entry in self.cells)
+
+
+def cells_of(page: PlanPage) -> list[CellAhead]:
+    """Return what is left of a written plan."""
+    rule = page.plan.rule
+    ahead = []
+    for cell in page.cells:
+        target = cell.row.configuration.target if cell.row.configuration else None
+        if cell.reason or not cell.workload or target is None or not cell.remaining:
+            continue
+        most = max(cell.remaining, rule.most - cell.progress.done)
+        ahead.append(CellAhead(target, cell.row.label, str(cell.point), cell.workload, cell.remaining, most))
+    return ahead
+
+
+def cells_of_request(wanted: PlanRequest) -> list[CellAhead]:
+    """Return all cells of a plan that is not written yet. Nothing is stored.
+
+    Raises:
+        PlanError: A target is not the lab's own, there is none, or a point, the stopping rule or a guard does not fit.
+    """
+    check_targets(wanted)
+    written = check_request(wanted, "estimate", [f"target-{target.pk}" for target in wanted.targets])
+    rule = written.stopping
+    ahead = []
+    for target in wanted.targets:
+        for point in written.points:
+            column = MatrixColumn(point.name, point.file_size, point.ram_multiple)
+            spec = _workload(point, file_size_for(column, target.host.ram_bytes))
+            if spec:
+                ahead.append(CellAhead(target, str(target), point.label or point.name, spec, rule.least, rule.most))
+    return ahead
+
+
+def _workload(point: WrittenPoint, file_size: int | None) -> dict[str, Any] | None:
+    try:
+        return workload_at(point, file_size)
+    except WorkloadError:  # a multiple of a small host's RAM may be less than one block
+        return None
+
+
+def estimate_page(page: PlanPage) -> PlanEstimate | None:
+    """Estimate what is left of a written plan; None for a report's, and where nothing is left."""
+    cells = [] if page.plan.is_from_report else cells_of(page)
+    return estimate_plan(cells, is_at_most=page.plan.rule.kind == "saturation") if cells else None
+
+
+def estimate_request(wanted: PlanRequest) -> PlanEstimate:
+    """Estimate a plan that is not written yet. Raises `PlanError` as `cells_of_request` does."""
+    return estimate_plan(cells_of_request(wanted), is_at_most=wanted.stopping.get("kind") == "saturation")
+
+
+def estimate_plan(cells: Sequence[CellAhead], *, is_at_most: bool = False) -> PlanEstimate:
+    """Estimate the time, writes and space of cells; a constant number of queries, and some for each target."""
+    past = PastRuns(cells)
+    targets = {cell.target.pk: cell.target for cell in cells}
+    with_guess = {cell.target.pk for cell in cells if not past.times(cell)[1]}
+    speeds = {pk: _speeds(targets[pk]) for pk in with_guess}
+    estimates = tuple(_estimate(cell, past, speeds.get(cell.target.pk, USUAL_SPEEDS)) for cell in cells)
+    disks, unknown = _disks(targets, estimates)
+    return PlanEstimate(estimates, _hosts(estimates), disks, _spaces(targets, cells), is_at_most, unknown)
+
+
+@dataclass
+class PastRuns:
+    """Earlier runs with the workloads of some cells, on their hosts: how long each took and what it wrote."""
+
+    cells: Sequence[CellAhead]
+    _of_target: dict[tuple[int, str], list[int]] = field(init=False, default_factory=lambda: defaultdict(list))
+    _of_host: dict[tuple[int, str], list[int]] = field(init=False, default_factory=lambda: defaultdict(list))
+    _seconds: dict[int, float] = field(init=False, default_factory=dict)
+    _written: dict[int, float] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        hashes = {cell.digest for cell in self.cells}
+        hosts = {cell.target.host_id for cell in self.cells}
+        attempts = Attempt.objects.filter(
+            run__host__in=hosts, run__workload__sha256__in=hashes, run__state="finished", accepted_at__isnull=False,
+            ended_at__isnull=False,
+        )  # fmt: skip
+        names = ("run_id", "run__host_id", "run__target_id", "run__workload__sha256", "accepted_at", "ended_at")
+        for run, host, target, sha256, accepted, ended in attempts.order_by("-run_id").values_list(*names)[:MOST_RUNS]:
+            self._seconds[run] = (ended - accepted).total_seconds()
+            self._of_host[host, sha256].append(run)
+            self._of_target[target, sha256].append(run)
+        self._written = _bytes_written(self._seconds)
+
+    def times(self, cell: CellAhead) -> tuple[str, list[float]]:
+        """Return where a cell's workload ran before, and the seconds of each run."""
+        source, runs = self._runs(cell)
+        return source, [self._seconds[run] for run in runs]
+
+    def written(self, cell: CellAhead) -> list[float]:
+        """Return the bytes that earlier runs wrote, as far as they say so, their test files not included."""
+        return [self._written[run] for run in self._runs(cell)[1] if run in self._written]
+
+    def _runs(self, cell: CellAhead) -> tuple[str, list[int]]:
+        if runs := self._of_target.get((cell.target.pk, cell.digest)):
+            return ON_TARGET, runs
+        runs = self._of_host.get((cell.target.host_id, cell.digest), [])
+        return (ON_HOST, runs) if runs else (GUESS, [])
+
+
+def _bytes_written(runs: Collection[int]) -> dict[int, float]:
+    moved = Sample.objects.filter(run__in=list(runs), measure__metric="io_bytes", measure__operation__in=WRITES)
+    return dict(moved.order_by().values_list("run_id").annotate(Sum("value")))
+
+
+def _speeds(target: Target) -> Speeds:
+    """Return what a guess assumes of a target: its ceiling where that is known, else a usual disk's."""
+    ceiling = ceiling_now(target)
+    read = (ceiling.read.value if ceiling else None) or USUAL_SPEEDS.read
+    write = (ceiling.write.value if ceiling else None) or USUAL_SPEEDS.write
+    try:
+        disks = stack_of(target).disks
+    except StackError:
+        disks = []
+    is_solid_state = bool(disks) and all(disk.is_solid_state for disk in disks)
+    return Speeds(read, write, SSD_ACCESSES if is_solid_state else USUAL_SPEEDS.accesses)
+
+
+def _estimate(cell: CellAhead, past: PastRuns, speeds: Speeds) -> CellEstimate:
+    source, times = past.times(cell)
+    spec = dict(cell.spec)
+    if not times:
+        return CellEstimate(cell, guess_seconds(spec, speeds), guess_written(spec, speeds), source)
+    reported = past.written(cell)
+    written = fill_bytes(spec) + median(reported) if reported else guess_written(spec, speeds)
+    return CellEstimate(cell, median(times), written, source, len(times))
+
+
+def _hosts(estimates: Iterable[CellEstimate]) -> tuple[HostEstimate, ...]:
+    of_host: dict[Host, list[CellEstimate]] = defaultdict(list)
+    for entry in estimates:
+        of_host[entry.cell.target.host].append(entry)
+    return tuple(
+        HostEstimate(
+            host,
+            sum(entry.seconds * entry.cell.rounds for entry in entries),
+            sum(entry.seconds * entry.cell.most for entry in entries),
+            sum(entry.cell.rounds for entry in entries),
+            sum(entry.cell.rounds for entry in entries if entry.source == GUESS),
+        )
+        for host, entries in of_host.items()
+    )
+
+
+def _disks(
+    targets: Mapping[int, Target], estimates: Iterable[CellEstimate]
+) -> tuple[tuple[DiskEstimate, ...], tuple[Target, ...]]:
+    """Return what each disk will take, and the targets of which no disk is known."""
+    of_target: dict[int, float] = defaultdict(float)
+    for entry in estimates:
+        of_target[entry.cell.target.pk] += entry.written * entry.cell.rounds
+    written: dict[Disk, float] = defaultdict(float)
+    unknown = []
+    for pk, total in of_target.items():
+        try:
+            shares = shares_of(stack_of(targets[pk]).storage)
+        except StackError:
+            shares = {}
+        if not shares:
+            unknown.append(targets[pk])
+        for disk, share in shares.items():
+            written[disk] += share * total
+    disks = []
+    for disk, total in written.items():
+        rated = endurance_of(disk)
+        disks.append(DiskEstimate(disk, total, total / rated if rated else None))
+    return tuple(disks), tuple(unknown)
+
+
+def _spaces(targets: Mapping[int, Target], cells: Iterable[CellAhead]) -> tuple[SpaceEstimate, ...]:
+    needs: dict[int, dict[str, int]] = defaultdict(dict)
+    for cell in cells:
+        needs[cell.target.pk][cell.point] = files_bytes(dict(cell.spec))
+    spaces = []
+    for pk, of_point in needs.items():
+        filesystem = targets[pk].filesystem
+        free = filesystem.free_bytes if filesystem else None
+        too_large = tuple(point for point, needed in of_point.items() if free is not None and needed > free)
+        spaces.append(SpaceEstimate(targets[pk], max(of_point.values()), free, too_large))
+    return tuple(spaces)

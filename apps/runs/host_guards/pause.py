@@ -1,0 +1,10 @@
+"""The host is left alone for some seconds before the run."""
+
+from apps.runs.host_guards.guard import GuardParameter, HostGuard
+
+GUARD = HostGuard(
+    kind="pause",
+    label="pause",
+    sentence="The host is left alone for some seconds before the run.",
+    parameters=(GuardParameter("seconds", "Seconds", 0, 86400),),
+)

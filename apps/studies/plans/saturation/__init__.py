@@ -1,0 +1,1 @@
+"""Searches for the load at which a target is saturated."""

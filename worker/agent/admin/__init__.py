@@ -1,0 +1,1 @@
+"""What a host's administrator does with the agent: doctor, upgrades, and the probe that runs as root."""
