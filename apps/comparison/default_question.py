@@ -14,8 +14,8 @@ from django.urls import reverse
 from apps.comparison.confounders import filters_for
 from apps.comparison.labels import UNKNOWN
 from apps.comparison.likeness import Likeness
-from apps.comparison.queries.samples import load
-from apps.comparison.question import Question, TooManySamplesError
+from apps.comparison.queries.samples import has_too_many, load
+from apps.comparison.question import Question
 from apps.comparison.readings import LABEL, POINT, Reading
 from apps.labs.isolation import LabQuerySet
 from apps.runs.metrics import DISK, METRICS, OPERATIONS
@@ -66,12 +66,10 @@ def _alike(newest: Run, scope: LabQuerySet[Run], within: Filters) -> Question | 
     question = _of_run(newest, within)
     if question is None:
         return None
-    try:
-        readings = load(question)
-    except TooManySamplesError:
+    if has_too_many(question):
         few = ",".join(map(str, scope.order_by("-id").values_list("pk", flat=True)[:NEWEST]))
         question = question.with_(filters=(*question.filters, ("run", few)))
-        readings = load(question)
+    readings = load(question)
     own = set(scope.filter(pk__in={reading.run for reading in readings}).values_list("pk", flat=True))
     chosen = _configurations([reading for reading in readings if reading.run in own], newest.pk)
     if not chosen:

@@ -108,7 +108,7 @@ def _means(name: str, keys: dict[str, int]) -> int:
     return keys[MEANING[max(begins, key=len)] if begins else name.split("-")[0]]
 
 
-def _address(name: str, path: str, keys: dict[str, int]) -> str:
+def address_of(name: str, path: str, keys: dict[str, int]) -> str:
     if "<int:pk>" in path:
         path = path.replace("<int:pk>", str(_means(name, keys)))
     for word, value in {
@@ -158,7 +158,7 @@ def _faults(client: Client, headers: dict[str, str], keys: dict[str, int], calle
     if caller == "owner":
         requests = list(dict.fromkeys([*(("get", route) for route in WALKED), *requests]))
     for method, (name, path) in requests:
-        address = _address(name, path, keys)
+        address = address_of(name, path, keys)
         answer = _ask(client, method, address, headers)
         where = f"{caller}: {method.upper()} {address} ({name}) answered {answer.status_code}"
         is_refused = answer.status_code in (302, 401, 403, 404, 405, 415)
@@ -203,7 +203,7 @@ def test_the_same_routes_do_answer_in_the_own_lab(cast, sign_in, role) -> None:
     for name, path in WITH_OBJECT:
         if name.startswith(("agent", "member", "token")) or name == "run-cancel":
             continue
-        answer = client.get(_address(name, path, ours.keys))
+        answer = client.get(address_of(name, path, ours.keys))
         if answer.status_code == 200 and SECRET_WORD in _text(answer):
             seen.append(name)
     assert {

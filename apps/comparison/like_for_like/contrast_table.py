@@ -11,17 +11,19 @@ from apps.comparison.like_for_like.sentences import finding_words, labels_of_str
 from apps.comparison.like_for_like.strata import IDENTITIES
 from apps.comparison.questions.factor import Factor
 
+MOST_SETS, FEWEST_SETS = 120, 12  # in the tables of one page together, and in each of them at least
 CHIPS = {"effect": "approved", "depends": "warning", "no difference shown": "none", "too few runs": "pending"}
 
 
 def contrast_tables(answer: FactorAnswer, factor: Factor) -> list[dict[str, Any]]:
-    """Return each contrast with its combined effect and the rows of its sets, in the reader's language."""
+    """Return each contrast with its combined effect and the rows of its sets with most runs, in the reader's language."""
     return [_contrast(contrast, answer, factor) for contrast in answer.contrasts]
 
 
 def _contrast(contrast: LevelContrast, answer: FactorAnswer, factor: Factor) -> dict[str, Any]:
     combined = contrast.combination
-    labels = labels_of_strata(contrast.effects)
+    most = max(FEWEST_SETS, MOST_SETS // len(answer.contrasts))
+    labels = labels_of_strata(contrast.effects, most)
     return {
         "title": f"{factor.level_name(contrast.level)} ÷ {factor.level_name(contrast.against)}",
         "finding": finding_words(contrast.finding),
@@ -40,7 +42,10 @@ def _contrast(contrast: LevelContrast, answer: FactorAnswer, factor: Factor) -> 
         if contrast.dependence
         else [],
         "depends_on": _(label_of(contrast.dependence.fact)) if contrast.dependence and contrast.dependence.fact else "",
-        "rows": [_row(effect, label, answer, factor) for effect, label in zip(contrast.effects, labels, strict=True)],
+        "rows": [
+            _row(effect, label, answer, factor) for effect, label in zip(contrast.effects[:most], labels, strict=True)
+        ],
+        "left_out": max(0, len(contrast.effects) - most),
     }
 
 

@@ -52,44 +52,51 @@ class FactCodes:
         self._tools = tools
         self.codes: Codes = np.empty((len(groups), len(self.names)), dtype=np.uint64)
         self.unknown: Codes = np.zeros((len(groups), len(self.names)), dtype=bool)
+        self._levels: dict[tuple[Callable[[Facts], str | None], bool], list[str | None]] = {}
         for column, name in enumerate(self.names):
             if name in of_points:
-                values = [self._value(name, group, group.facts.get(name), row) for row, group in enumerate(groups)]
-                self._fill(column, values, None)
+                values = [group.point.get(name) or group.configuration.get(name) for group in groups]
+                codes, unknown = self._column(name, groups, values)
+                self.codes[:, column], self.unknown[:, column] = codes, unknown
             else:
-                by_place = [
-                    self._value(name, group, NONE if name in never else group.configuration.get(name), place)
-                    for place, (group, never) in enumerate(zip(firsts, lacking, strict=True))
+                values = [
+                    NONE if name in never else group.configuration.get(name)
+                    for group, never in zip(firsts, lacking, strict=True)
                 ]
-                self._fill(column, by_place, self._place)
+                codes, unknown = self._column(name, firsts, values)
+                self.codes[:, column], self.unknown[:, column] = codes[self._place], unknown[self._place]
 
-    def _value(self, name: str, group: RunGroup, value: str | None, number: int) -> tuple[str, bool]:
-        """Return what stands for a fact, and whether it is unknown.
+    def _column(self, name: str, groups: Sequence[RunGroup], values: Sequence[str | None]) -> "tuple[Codes, Codes]":
+        """Return the numbers of a fact's values, and which of them are unknown.
 
-        It is where every machine has it, or where this tool tells it of other runs.
+        One is unknown where every machine has it, or where this tool tells it of other runs.
         """
-        if value is not None:
-            return value, False
-        by_tool = name in _BY_TOOL and group.configuration.get("tool", "") in self._tools.get(name, ())
-        if name in MACHINE_FACTS or by_tool:
-            return f"\0unknown {group.target or number}", True
-        return "\0not labelled", False
-
-    def _fill(self, column: int, values: Sequence[tuple[str, bool]], places: "Codes | None") -> None:
         import numpy as np
 
+        is_of_machines = name in MACHINE_FACTS
+        tools = self._tools.get(name, set()) if name in _BY_TOOL else set()
         numbers: dict[str, int] = {}
-        codes = np.array([numbers.setdefault(value, len(numbers) + 1) for value, _ in values], dtype=np.uint64)
-        unknown = np.array([is_unknown for _, is_unknown in values], dtype=bool)
-        self.codes[:, column] = codes if places is None else codes[places]
-        self.unknown[:, column] = unknown if places is None else unknown[places]
+        codes, unknown = [], np.zeros(len(groups), dtype=bool)
+        for place, value in enumerate(values):
+            text = value
+            if text is None:
+                text = "\0not labelled"
+                if is_of_machines or groups[place].configuration.get("tool", "") in tools:
+                    unknown[place] = True
+                    text = f"\0unknown {groups[place].target or place}"
+            codes.append(numbers.setdefault(text, len(numbers) + 1))
+        return np.array(codes, dtype=np.uint64), unknown
 
     def levels(self, level_of: Callable[[Facts], str | None], *, of_points: bool = False) -> list[str | None]:
         """Return the level of each group; it depends on the configuration alone, or on the point as well."""
-        if of_points:
-            return [level_of(group.facts) for group in self.groups]
-        by_place = [level_of(self.groups[row].configuration) for _, row in sorted(self._first.items())]
-        return [by_place[place] for place in self._place.tolist()]
+        asked = level_of, of_points
+        if asked not in self._levels:
+            if of_points:
+                self._levels[asked] = [level_of(group.facts) for group in self.groups]
+            else:
+                by_place = [level_of(self.groups[row].configuration) for _, row in sorted(self._first.items())]
+                self._levels[asked] = [by_place[place] for place in self._place.tolist()]
+        return self._levels[asked]
 
     @cached_property
     def _factors(self) -> "Codes":
@@ -112,14 +119,29 @@ class FactCodes:
         keys: Codes = mixed.sum(axis=1, dtype=np.uint64)
         return keys
 
-    def unknown_names(self, row: int, columns: Sequence[int]) -> tuple[str, ...]:
-        """Return the names of these facts that are not known of a group."""
-        return tuple(self.names[column] for column in columns if self.unknown[row, column])
+    def unknown_names(self, rows: Sequence[int], columns: Sequence[int]) -> list[tuple[str, ...]]:
+        """Return for each of these groups the names of these facts that are not known of it."""
+        return _names([self.names[column] for column in columns], self.unknown[list(rows)][:, columns])
 
-    def differing(self, rows: Sequence[int]) -> tuple[str, ...]:
-        """Return the names of the facts that differ between these groups."""
-        own = self.codes[list(rows)]
-        return tuple(name for name, is_unlike in zip(self.names, (own != own[0]).any(axis=0), strict=True) if is_unlike)
+    def differing(self, sets: Sequence[Sequence[int]]) -> list[tuple[str, ...]]:
+        """Return for each set of groups the names of the facts that differ between them."""
+        import numpy as np
+
+        own = self.codes[[row for some in sets for row in some]]
+        starts = np.cumsum([0, *(len(some) for some in sets[:-1])])
+        return _names(self.names, np.minimum.reduceat(own, starts) != np.maximum.reduceat(own, starts))
+
+
+def _names(names: Sequence[str], marks: "Codes") -> list[tuple[str, ...]]:
+    """Return the names that each row of marks has; rows are mostly alike."""
+    alike: dict[bytes, tuple[str, ...]] = {}
+    result = []
+    for row in marks:
+        key = row.tobytes()
+        if key not in alike:
+            alike[key] = tuple(name for name, is_marked in zip(names, row.tolist(), strict=True) if is_marked)
+        result.append(alike[key])
+    return result
 
 
 def matches(name: str, patterns: Collection[str]) -> bool:

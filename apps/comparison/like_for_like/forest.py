@@ -56,17 +56,16 @@ def forest(answer: FactorAnswer, factor: Factor, most: int = MOST_ROWS) -> Fores
     left_out = 0
     share = max(1, most // max(1, len(contrasts)))
     for contrast in contrasts:
-        some = list(_of_contrast(contrast, factor, len(contrasts) > 1))
-        strata = [row for row in some if not row.is_combined]
-        left_out += max(0, len(strata) - share)
-        rows += [*strata[:share], *(row for row in some if row.is_combined)]
+        left_out += max(0, len(contrast.effects) - share)
+        rows += _of_contrast(contrast, factor, share, are_several=len(contrasts) > 1)
     low, high = _ends(rows)
     return Forest(tuple(rows), low, high, ticks(low, high), left_out)
 
 
-def _of_contrast(contrast: LevelContrast, factor: Factor, are_several: bool) -> Iterable[ForestRow]:
+def _of_contrast(contrast: LevelContrast, factor: Factor, most: int, *, are_several: bool) -> Iterable[ForestRow]:
+    """Yield the rows of the first strata, and the combined one."""
     level = factor.level_name(contrast.level)
-    for effect, label in zip(contrast.effects, labels_of_strata(contrast.effects), strict=True):
+    for effect, label in zip(contrast.effects[:most], labels_of_strata(contrast.effects, most), strict=True):
         low, high = effect.interval or (None, None)
         yield ForestRow(f"{level}, {label}" if are_several else label, effect.ratio, low, high, False, effect.n, effect)
     if contrast.combination is not None and contrast.combination.sets > 1 and contrast.interval:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext, pgettext
+from django.utils.translation import gettext_noop, ngettext, pgettext
 
 from apps.comparison.labels import IN_BYTES, YES_OR_NO, label_of, operation_of, text_of
 from apps.comparison.like_for_like.answers import FactorAnswer, LevelContrast, MatchedFinding, StratumEffect
@@ -32,6 +32,15 @@ _IN_LABEL = (
     "host", "machine", "raid_level", "raid_implementation", "filesystem", "interface", "disk_model", "controller",
     "file_size", "block_size", "iodepth", "threads",
 )  # fmt: skip
+
+
+_WITH_WORDS = {
+    "file_size": gettext_noop("%(value)s file"), "block_size": gettext_noop("%(value)s blocks"),
+    "iodepth": gettext_noop("depth %(value)s"), "threads": gettext_noop("%(value)s jobs"),
+    "disk_count": gettext_noop("%(value)s disks"), "kernel": gettext_noop("kernel %(value)s"),
+    "ram": gettext_noop("%(value)s RAM"), "controller_cache": gettext_noop("%(value)s cache"),
+    "chunk_size": gettext_noop("%(value)s chunk"),
+}  # fmt: skip
 
 
 def finding_words(finding: MatchedFinding) -> str:
@@ -195,13 +204,8 @@ def value_text(name: str, value: str | None) -> str:
 
 def property_text(name: str, value: str) -> str:
     """Return a fact's value so that it says what it is of, without its name: `1 MiB blocks`, `depth 16`."""
-    words = {
-        "file_size": _("%(value)s file"), "block_size": _("%(value)s blocks"), "iodepth": _("depth %(value)s"),
-        "threads": _("%(value)s jobs"), "disk_count": _("%(value)s disks"), "kernel": _("kernel %(value)s"),
-        "ram": _("%(value)s RAM"), "controller_cache": _("%(value)s cache"), "chunk_size": _("%(value)s chunk"),
-    }  # fmt: skip
     text = value_text(name, value)
-    return words[name] % {"value": text} if name in words else text
+    return _(_WITH_WORDS[name]) % {"value": text} if name in _WITH_WORDS else text
 
 
 def sizes_text(effect: StratumEffect) -> str:
@@ -222,26 +226,36 @@ def facts_in_words(names: Sequence[str]) -> str:
     return ", ".join([*labels, *([_("%(n)s more") % {"n": more}] if more > 0 else [])])
 
 
-def labels_of_strata(effects: Sequence[StratumEffect]) -> list[str]:
-    """Return a label for each stratum: the few held facts that tell it from the others, else its host."""
+def labels_of_strata(effects: Sequence[StratumEffect], most: int | None = None) -> list[str]:
+    """Return a label for each stratum: the few held facts that tell it from the others, else its host.
+
+    `most`: for the first of them alone.
+    """
     facts = [effect.stratum.facts for effect in effects]
-    differing = {name for some in facts for name in some if len({one.get(name) for one in facts}) > 1} - {POINTS}
+    known = {name for some in facts for name in some} - {POINTS}
+    differing = {name for name in known if len({one.get(name) for one in facts}) > 1}
     names = [name for name in _IN_LABEL if name in differing]
     chosen: list[str] = []
+    parts = [0] * len(facts)
     for name in [*names, *sorted(differing - {*names})]:
-        if len(chosen) < MOST_FACTS and _parts(facts, [*chosen, name]) > _parts(facts, chosen):
+        if len(chosen) == MOST_FACTS:
+            break
+        finer = _divided(facts, parts, name)
+        if max(finer) > max(parts):
             chosen.append(name)
+            parts = finer
     labels = []
-    for number, some in enumerate(facts, start=1):
-        parts = [property_text(name, some[name]) for name in chosen if name in some]
-        own = parts or [text for name in ("host", "machine") if (text := some.get(name))]
+    for number, some in enumerate(facts[:most], start=1):
+        words = [property_text(name, some[name]) for name in chosen if name in some]
+        own = words or [text for name in ("host", "machine") if (text := some.get(name))]
         labels.append(", ".join(own) or _("set %(n)s") % {"n": number})
     return labels
 
 
-def _parts(facts: Sequence[Mapping[str, str]], names: Sequence[str]) -> int:
-    """Return into how many parts these facts divide the strata."""
-    return len({tuple(some.get(name) for name in names) for some in facts})
+def _divided(facts: Sequence[Mapping[str, str]], parts: Sequence[int], name: str) -> list[int]:
+    """Return the part of each stratum when the parts are divided by one more fact, numbered from 0."""
+    numbers: dict[tuple[int, str | None], int] = {}
+    return [numbers.setdefault((part, some.get(name)), len(numbers)) for part, some in zip(parts, facts, strict=True)]
 
 
 def subtitle(answer: FactorAnswer) -> str:

@@ -168,7 +168,7 @@ def _of_columns(
     sizes: str = "file_size",
     extra: Mapping[int, str] | None = None,
     one_of: Callable[[Mapping[str, str]], tuple[str, float]] | None = None,
-) -> Iterator[Stratum]:
+) -> list[Stratum]:
     keys = codes.keys(columns)
     members: dict[tuple[int, str], dict[str, list[int]]] = defaultdict(dict)
     for row in rows:
@@ -176,10 +176,10 @@ def _of_columns(
         if level is not None:
             key = int(keys[row]), extra[row] if extra else ""
             members[key].setdefault(level, []).append(row)
-    for by_level in members.values():
-        for some in _parts(by_level, pairs):
-            sides = {level: _of_one_value(codes, own, one_of) for level, own in some.items()} if one_of else some
-            yield _stratum(codes, sides, columns, sizes)
+    parts = [some for by_level in members.values() for some in _parts(by_level, pairs)]
+    if one_of:
+        parts = [{level: _of_one_value(codes, own, one_of) for level, own in some.items()} for some in parts]
+    return _strata(codes, parts, columns, sizes)
 
 
 def _of_one_value(
@@ -208,28 +208,41 @@ def _parts(by_level: dict[str, list[int]], pairs: set[Pair] | None) -> Iterator[
         yield {level: by_level[level] for level in pair}
 
 
-def _stratum(codes: FactCodes, by_level: Mapping[str, Sequence[int]], columns: Sequence[int], sizes: str) -> Stratum:
-    rows = [row for some in by_level.values() for row in some]
-    first = codes.groups[rows[0]]
-    held = {codes.names[column] for column in columns}
-    differing = codes.differing(rows)
-    return Stratum(
-        facts={name: value for name, value in first.facts.items() if name in held and name not in differing},
-        sides={level: StratumSide(level, tuple(codes.groups[row] for row in some)) for level, some in by_level.items()},
-        unknown=codes.unknown_names(rows[0], columns),
-        differs=differing,
-        sizes=sizes,
-        texts=first.texts,
-    )
+def _strata(
+    codes: FactCodes, parts: Sequence[Mapping[str, Sequence[int]]], columns: Sequence[int], sizes: str
+) -> list[Stratum]:
+    """Return a stratum for each of these rows by level."""
+    if not parts:
+        return []
+    sets = [[row for some in by_level.values() for row in some] for by_level in parts]
+    names = {codes.names[column] for column in columns}
+    differing, unknown = codes.differing(sets), codes.unknown_names([rows[0] for rows in sets], columns)
+    found = []
+    for by_level, rows, differs, unknown_names in zip(parts, sets, differing, unknown, strict=True):
+        first, held = codes.groups[rows[0]], names.difference(differs)
+        found.append(
+            Stratum(
+                facts={name: value for name, value in first.facts.items() if name in held},
+                sides={
+                    level: StratumSide(level, tuple(codes.groups[row] for row in some))
+                    for level, some in by_level.items()
+                },
+                unknown=unknown_names,
+                differs=differs,
+                sizes=sizes,
+                texts=first.texts,
+            )
+        )
+    return found
 
 
 def _by_multiples(
     codes: FactCodes, levels: Sequence[str | None], rows: Sequence[int], columns: Sequence[int], pairs: set[Pair] | None
-) -> Iterator[Stratum]:
-    """Yield strata of files that are the same multiple of each host's RAM."""
+) -> list[Stratum]:
+    """Return strata of files that are the same multiple of each host's RAM."""
     multiples = {row: multiple for row in rows if (multiple := multiple_of_ram(codes.groups[row].facts))}
     other_columns = [column for column in columns if codes.names[column] != "file_size"]
-    yield from _of_columns(codes, levels, multiples, other_columns, pairs, FILE_SIZE_OVER_RAM, multiples)
+    return _of_columns(codes, levels, multiples, other_columns, pairs, FILE_SIZE_OVER_RAM, multiples)
 
 
 def multiple_of_ram(facts: Mapping[str, str]) -> str:

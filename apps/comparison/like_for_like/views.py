@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from math import exp
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
@@ -100,6 +101,7 @@ def _context(request: LabRequest, answer: FactorAnswer, factor: Factor, selectio
             {**table, "claim": claim_link_of(factor, selection, answer, level=contrast.level, against=contrast.against)}
             for table, contrast in zip(contrast_tables(answer, factor), answer.contrasts, strict=True)
         ],
+        "all_sets": f"/api/v1/questions/{factor.name}/?{urlencode([*selection.pairs(), ('format', 'json')])}",
         "may_claim": request.member.covers(Role.ENGINEER),
         "claim_link": claim_link_of(factor, selection, answer, against=selection.against),
         "nearest": [

@@ -45,6 +45,12 @@ def disks_inside() -> Coalesce:
     return Coalesce(Subquery(counted), 0)
 
 
+def runs_of(model: type[Target] | type[Snapshot]) -> Coalesce:
+    """Return an expression for `annotate` that counts the runs of a row: of those of one page, and not of all the lab."""
+    own = model.objects.filter(pk=OuterRef("pk")).order_by().annotate(count=Count("runs")).values("count")
+    return Coalesce(Subquery(own), 0)
+
+
 MOST_NAMES = 200  # host names offered while typing
 PAGE = 50
 
@@ -129,7 +135,7 @@ def filesystem(request: LabRequest, pk: int) -> HttpResponse:
 
 @member_required()
 def targets(request: LabRequest) -> HttpResponse:
-    found = Target.objects.select_related("host", "filesystem", "array", "disk").annotate(runs_count=Count("runs"))
+    found = Target.objects.select_related("host", "filesystem", "array", "disk").annotate(runs_count=runs_of(Target))
     return _list(request, "targets", found)
 
 
@@ -181,7 +187,7 @@ def snapshots(request: LabRequest) -> HttpResponse:
     host, found = request.GET.get("host", "").strip(), Snapshot.objects.defer("content")
     found = found.filter(facts__host__istartswith=host) if host else found
     names = [] if request.htmx else Host.objects.order_by("name").values_list("name", flat=True)[:MOST_NAMES]  # type: ignore[attr-defined]
-    found = with_word(found, request.GET.get("q", "").strip()).annotate(runs_count=Count("runs"))
+    found = with_word(found, request.GET.get("q", "").strip()).annotate(runs_count=runs_of(Snapshot))
     return _table(request, "snapshots", found, host=host, host_names=names)
 
 

@@ -3,6 +3,7 @@
 import re
 import secrets
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 from django.http import QueryDict
@@ -82,18 +83,18 @@ class PlanDraft:
         """Return the plan's rows, then the study's other configurations."""
         rows = [typed_row(row) for row in self.kept_rows.values()]
         used = {row["configuration"] for row in rows}
-        others = [
-            configuration.name for configuration in self.study.configurations.all() if configuration.name not in used
-        ]
+        others = [name for name in self._labels if name not in used]
         rows += [{"name": name, "configuration": name, "is_included": self.plan is None} for name in others]
         return [_posted(RowForm, self.posted, f"r{at}", row) for at, row in enumerate(rows)]
 
     def _row_label(self, typed: Data) -> str:
         stored = self.kept_rows.get(typed["name"])
-        labels: dict[str, str] = {
-            configuration.name: configuration.label for configuration in self.study.configurations.all()
-        }
-        return stored.label if stored else labels.get(typed["configuration"], str(typed["name"]))
+        return stored.label if stored else self._labels.get(typed["configuration"], str(typed["name"]))
+
+    @cached_property
+    def _labels(self) -> dict[str, str]:
+        """Return the labels of the study's configurations by name, in their order."""
+        return {configuration.name: configuration.label for configuration in self.study.configurations.all()}
 
     def _points(self) -> list[Data]:
         if self.posted is None:

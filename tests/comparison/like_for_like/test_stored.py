@@ -10,6 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from apps.comparison.like_for_like import contrast_table
 from apps.comparison.like_for_like.report import answer_one, report
 from apps.comparison.like_for_like.selection import FactorSelection
 from apps.inventory.models import Array, ArrayMember, Disk, Filesystem, Host, Target
@@ -291,6 +292,19 @@ def test_an_engineer_starts_what_is_missing_from_a_run_that_is_like_it(sign_in: 
     (link,) = re.findall(r'href="(/runs/new/\?like=\d+)"', page)
     assert sign_in("engineer").get(link).status_code == 200
     assert "/runs/new/?like=" not in sign_in("viewer").get("/compare/questions/kernel/").content.decode()
+
+
+@pytest.mark.usefixtures("runs")
+def test_of_many_matched_sets_the_page_has_those_with_most_runs(
+    sign_in: SignIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(contrast_table, "MOST_SETS", 1)
+    monkeypatch.setattr(contrast_table, "FEWEST_SETS", 1)
+    page = sign_in("viewer").get("/compare/questions/raid_implementation/").content.decode()
+    assert "and 1 more matched set" in page
+    (link,) = {link.replace("&amp;", "&") for link in re.findall(r'href="(/api/[^"]*format=json)">JSON</a></p>', page)}
+    (contrast,) = sign_in("viewer").get(link).json()["contrasts"]
+    assert len(contrast["strata"]) == 2
 
 
 def test_what_is_held_equal_has_the_words_of_its_field(lab: Lab, sign_in: SignIn) -> None:
