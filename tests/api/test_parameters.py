@@ -88,5 +88,7 @@ def test_every_parameter_that_is_described_is_taken() -> None:
         made = view.cls(**getattr(view, "initkwargs", {}))
         made.action = getattr(view, "actions", {}).get("get")
         known = made.get_parameters() if described and hasattr(made, "get_parameters") else None
-        refused += [f"{path}: {name}" for name in sorted(described - {"base", "format", *(known or ())}) if known is not None]
+        refused += [
+            f"{path}: {name}" for name in sorted(described - {"base", "format", *(known or ())}) if known is not None
+        ]
     assert not refused, "\n".join(refused)

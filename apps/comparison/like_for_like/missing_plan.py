@@ -80,25 +80,45 @@ def plans_for(answer: FactorAnswer, factor: Factor, lab_id: int) -> list[Missing
     Called inside the scope of the lab.
     """
     offers = _offers(lab_id)
+    choices = _find_choices(answer)
+    newest = {pk for choice in choices for missing in choice for pk in missing[0].like.runs[-1:]}
+    runs = Run.objects.select_related("workload").in_bulk(newest)
+    return [_plan_of_first(answer, factor, choice, runs, offers) for choice in choices]
+
+
+def _find_choices(answer: FactorAnswer) -> list[list[Sequence[MissingRuns]]]:
+    """Return for each plan the missing runs that it may be for, the preferred first.
+
+    For a pair these are the runs beside the side with most runs, else beside the one or the other side.
+    """
     if answer.settling:
-        return [_plan(answer, factor, answer.settling, offers)]
+        return [[answer.settling]]
     if answer.missing and not answer.nearest:
-        return [_plan(answer, factor, answer.missing, offers)]
-    return [_plan_beside(answer, factor, pair, offers) for pair in answer.nearest]
+        return [[answer.missing]]
+    return [[runs_for(pair), runs_beside(pair, 0), runs_beside(pair, 1)] for pair in answer.nearest]
 
 
-def _plan_beside(answer: FactorAnswer, factor: Factor, pair: Any, offers: Sequence[_Offer]) -> MissingPlan:
-    """Return the plan for a pair: beside the side with most runs, else beside the other one, where a target fits."""
-    usual = _plan(answer, factor, runs_for(pair), offers)
-    if not usual.problem:
-        return usual
-    others = (_plan(answer, factor, runs_beside(pair, side), offers) for side in (0, 1))
-    return next((plan for plan in others if not plan.problem), usual)
+def _plan_of_first(
+    answer: FactorAnswer,
+    factor: Factor,
+    choice: Sequence[Sequence[MissingRuns]],
+    runs: Mapping[int, Run],
+    offers: Sequence[_Offer],
+) -> MissingPlan:
+    """Return the plan of the first choice for which a target fits, else the first one's with its problem."""
+    plans = (_plan(answer, factor, missing, runs, offers) for missing in choice)
+    usual = next(plans)
+    return usual if not usual.problem else next((plan for plan in plans if not plan.problem), usual)
 
 
 def _plan(
-    answer: FactorAnswer, factor: Factor, missing: Sequence[MissingRuns], offers: Sequence[_Offer]
+    answer: FactorAnswer,
+    factor: Factor,
+    missing: Sequence[MissingRuns],
+    runs: Mapping[int, Run],
+    offers: Sequence[_Offer],
 ) -> MissingPlan:
+    """Return the plan for missing runs; `runs` has the newest of the runs beside which they are missing."""
     first = missing[0]
     draft = MissingPlan(
         texts=tuple(missing_words(one, factor) for one in missing),
@@ -106,7 +126,7 @@ def _plan(
         rounds=max(one.n for one in missing),
         beside=first.like.runs[-1] if first.like.runs else None,
     )
-    run = Run.objects.select_related("workload").filter(pk__in=first.like.runs[-1:]).first()
+    run = runs.get(first.like.runs[-1]) if first.like.runs else None
     job, problem = _job_of(run)
     if run is None or job is None:
         return replace(draft, problem=problem)
