@@ -233,3 +233,33 @@ def test_the_form_asks_for_it_and_the_plan_shows_it_before_the_start(sign_in: Si
     assert "Estimate before the start" in client.get(f"/plans/{plan.pk}/").content.decode()
     client.post(f"/plans/{plan.pk}/start/", {"retries": "0"})
     assert "Estimate before the start" not in client.get(f"/plans/{plan.pk}/").content.decode()
+
+
+def test_guards_and_preparations_count_before_the_plan_is_written(
+    script: Scripts, sign_in: SignIn, study: Study
+) -> None:
+    """The form, REST and the written plan say the same; what the plan would refuse, the estimate refuses too."""
+    targets = list(Target.objects.filter(host__name="alpha").values_list("pk", flat=True))
+    body = {
+        "title": "Depths", "targets": targets, "preset": "queue-depth", "iodepths": "1,2", "file_sizes": "1g",
+        "guards": [{"kind": "idle", "seconds": 5}],
+        "preparations": [{"kind": "pause", "time": "step", "seconds": 30}, {"kind": "sequential_fill", "passes": 1}],
+    }  # fmt: skip
+    extra = script("run")("POST", "plans/estimate/", body).json()["extra"]
+    steps = 5 * 2 * len(targets)
+    assert extra == {"seconds": steps * 35, "unknown": ["sequential fill"], "written": GIB * len(targets)}
+    made = script("run")("POST", "plans/", body).json()
+    assert script("read").get(f"plans/{made['id']}/estimate/").json()["extra"] == extra
+    for wrong in ({"kind": "pause"}, {"kind": "sequential_fill", "file_size": "1p"}):
+        refused = script("run")("POST", "plans/estimate/", {**body, "preparations": [wrong]})
+        assert refused.status_code == 400
+    assert "a whole number from 1048576 to 70368744177664" in refused.json()["detail"]
+    form = {
+        "title": "", "targets": targets, "preset": "queue-depth", "iodepths": "1,2", "kind": "usual", "rounds": 5,
+        "percent": 2, "order": "interleaved", "guards": [], "prepare-pause-is_wanted": "on",
+        "prepare-pause-time": "step", "prepare-pause-seconds": "60",
+    }  # fmt: skip
+    client = sign_in("engineer")
+    assert "guards and preparation take about" in client.post("/plans/new/estimate/", form).content.decode()
+    missing = client.post("/plans/new/estimate/", {**form, "prepare-pause-seconds": ""}).content.decode()
+    assert "No estimate yet. The preparation is not complete." in missing

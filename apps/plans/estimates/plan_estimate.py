@@ -7,7 +7,7 @@ runtime and the target's ceiling, and says so.
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import median
 from typing import Any
@@ -18,7 +18,10 @@ from apps.inventory.ceilings.current import ceiling_now
 from apps.inventory.models import Disk, Host, Target
 from apps.inventory.topology.stack import StackError, stack_of
 from apps.plans.estimates.disk_writes import endurance_of, shares_of
+from apps.plans.models import Preparation
 from apps.plans.plan_request import PlanRequest
+from apps.plans.preparations import read_preparations
+from apps.plans.preparations.estimate import ExtraTime, estimate_extra
 from apps.plans.services import check_request, check_targets
 from apps.runs.models import Attempt, Sample
 from apps.runs.workload import (
@@ -31,6 +34,7 @@ from apps.runs.workload import (
     guess_seconds,
     guess_written,
 )
+from apps.studies.models import Guard
 from apps.studies.plans.matrix import MatrixColumn, file_size_for
 from apps.studies.plans.plan_page import PlanPage
 from apps.studies.plans.schema import WrittenPoint
@@ -119,6 +123,7 @@ class PlanEstimate:
     spaces: tuple[SpaceEstimate, ...]
     is_at_most: bool = False  # of a search: it may end before its last points
     unknown_disks: tuple[Target, ...] = ()
+    extra: ExtraTime = field(default_factory=ExtraTime)  # of guards and preparations, of a plan that is not written yet
 
     @property
     def seconds(self) -> float:
@@ -187,8 +192,31 @@ def estimate_page(page: PlanPage) -> PlanEstimate | None:
 
 
 def estimate_request(wanted: PlanRequest) -> PlanEstimate:
-    """Estimate a plan that is not written yet. Raises `PlanError` as `cells_of_request` does."""
-    return estimate_plan(cells_of_request(wanted), is_at_most=wanted.stopping.get("kind") == "saturation")
+    """Estimate a plan that is not written yet, with its guards and preparations.
+
+    Raises:
+        PlanError: As `cells_of_request` does, or a preparation does not fit.
+    """
+    cells = cells_of_request(wanted)
+    estimate = estimate_plan(cells, is_at_most=wanted.stopping.get("kind") == "saturation")
+    return replace(estimate, extra=_extra_of_request(wanted, cells))
+
+
+def _extra_of_request(wanted: PlanRequest, cells: Iterable[CellAhead]) -> ExtraTime:
+    """Return what guards and preparations add; nothing has an id yet, so a target stands for its row."""
+    preparations = [Preparation(**given) for given in read_preparations(wanted.preparations)]
+    fields = ("kind", "required", "note")
+    guards = [
+        Guard(kind=given["kind"], parameters={name: value for name, value in given.items() if name not in fields})
+        for given in wanted.guards
+    ]
+    waiting: dict[int, dict[tuple[int, int], Sequence[int]]] = defaultdict(dict)
+    largest: dict[int, int] = {}
+    for number, cell in enumerate(cells):
+        row = cell.target.pk
+        waiting[cell.target.host_id][row, number] = range(1, cell.rounds + 1)
+        largest[row] = max(largest.get(row, 0), *(job["file_size"] for job in cell.spec["jobs"]))
+    return estimate_extra(preparations, guards, waiting, {}, largest)
 
 
 def estimate_plan(cells: Sequence[CellAhead], *, is_at_most: bool = False) -> PlanEstimate:
