@@ -5,13 +5,17 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from apps.inventory.models import Array, ArrayMember, Disk, Filesystem, Host, Target
+from apps.labs.models import Lab
 from apps.parsers.core.models import ParsedSample
 from apps.plans.estimates.disk_writes import endurance_of, shares_of
-from apps.plans.estimates.plan_estimate import PlanEstimate, estimate_page
+from apps.plans.estimates.plan_estimate import PlanEstimate, estimate_page, estimate_request
+from apps.plans.plan_request import PlanRequest, find_preset, make_points
 from apps.runs.models import Attempt, Run
 from apps.runs.samples import save_samples
 from apps.runs.services import start_runs
@@ -263,3 +267,36 @@ def test_guards_and_preparations_count_before_the_plan_is_written(
     assert "guards and preparation take about" in client.post("/plans/new/estimate/", form).content.decode()
     missing = client.post("/plans/new/estimate/", {**form, "prepare-pause-seconds": ""}).content.decode()
     assert "No estimate yet. The preparation is not complete." in missing
+
+
+def test_many_targets_take_no_more_queries_than_few(study: Study, lab: Lab) -> None:
+    """Two directories and sixty: a lab of a thousand targets gets its estimate while it types."""
+    host = Host.objects.get(name="alpha")
+    disk, member = (Disk.objects.create(lab=lab, host=host, device_name=name, serial=name) for name in ("sdx", "sdy"))
+    array = Array.objects.create(lab=lab, host=host, name="md9", level="0")
+    ArrayMember.objects.create(array=array, disk=member, position=0)
+    targets = []
+    for number in range(60):
+        lies_on = {"array": array} if number % 2 else {"disk": disk}
+        filesystem = Filesystem.objects.create(lab=lab, host=host, mount_point=f"/d{number}", **lies_on)
+        targets.append(
+            Target.objects.create(
+                lab=lab, host=host, name=f"d{number}", kind="directory", path=f"/d{number}", filesystem=filesystem
+            )
+        )
+    points = make_points(find_preset("quick-check"), {"file_sizes": "1g"})
+
+    def measured(count: int) -> tuple[int, PlanEstimate]:
+        chosen = list(
+            Target.objects.select_related("host", "filesystem").filter(pk__in=[t.pk for t in targets[:count]])
+        )
+        wanted = PlanRequest(lab, "x", chosen, points, {"kind": "fixed", "rounds": 1})
+        with CaptureQueriesContext(connection) as queries:
+            found = estimate_request(wanted)
+        return len(queries), found
+
+    few, many = measured(2), measured(60)
+    assert many[0] == few[0]
+    assert [entry.disk.device_name for entry in many[1].disks] == ["sdx", "sdy"]
+    assert many[1].unknown_disks == ()
+    assert many[1].disks[0].written == pytest.approx(30 * few[1].disks[0].written)
