@@ -16,6 +16,7 @@ from apps.parsers.core.models import ParsedSample
 from apps.plans.estimates.disk_writes import endurance_of, shares_of
 from apps.plans.estimates.plan_estimate import PlanEstimate, estimate_page, estimate_request
 from apps.plans.plan_request import PlanRequest, find_preset, make_points
+from apps.plans.services import create_plan
 from apps.runs.models import Attempt, Run
 from apps.runs.samples import save_samples
 from apps.runs.services import start_runs
@@ -300,3 +301,21 @@ def test_many_targets_take_no_more_queries_than_few(study: Study, lab: Lab) -> N
     assert [entry.disk.device_name for entry in many[1].disks] == ["sdx", "sdy"]
     assert many[1].unknown_disks == ()
     assert many[1].disks[0].written == pytest.approx(30 * few[1].disks[0].written)
+
+
+def test_a_plan_of_many_targets_is_written_with_few_queries(study: Study, lab: Lab) -> None:
+    """A target that the study knows keeps its configuration; the others get theirs together."""
+    host = Host.objects.get(name="alpha")
+    known = Configuration.objects.filter(study=study, target__host=host).get()
+    for number in range(30):
+        Target.objects.create(lab=lab, host=host, name=f"d{number}", kind="directory", path=f"/d{number}")
+    points = make_points(find_preset("quick-check"), {"file_sizes": "1g"})
+    targets = list(Target.objects.select_related("host").filter(host=host))
+    wanted = PlanRequest(lab, "Many", targets, points, {"kind": "fixed", "rounds": 1}, study=study)
+    with CaptureQueriesContext(connection) as queries:
+        plan = create_plan(wanted, actor="eve")
+    assert [row.configuration.target for row in plan.rows.select_related("configuration__target")] == targets
+    assert known.pk in {row.configuration_id for row in plan.rows.all()}
+    positions = list(Configuration.objects.filter(study=study).values_list("position", flat=True))
+    assert len(set(positions)) == len(positions)
+    assert sum("studies_configuration" in query["sql"] for query in queries) <= 8
