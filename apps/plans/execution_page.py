@@ -156,7 +156,8 @@ class ExecutionPage:
         largest: dict[int, int] = {}
         for cell in self.matrix.cells:
             largest[cell.row.pk] = max(largest.get(cell.row.pk, 0), cell.file_size or 0)
-        return estimate_extra(self.plan, by_id, self.preparation_progress, largest)
+        preparations, guards = list(self.plan.preparations.all()), self.plan.guards.all()
+        return estimate_extra(preparations, guards, by_id, self.preparation_progress, largest)
 
     @cached_property
     def start_problems(self) -> list[str]:

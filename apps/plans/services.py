@@ -4,7 +4,7 @@ Pages, REST and commands call these functions; the audit event and the checks ar
 started by tasks (`steps.py`), and a cell is skipped by `apps.studies.plans.services.set_cell`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.db import transaction
@@ -59,7 +59,7 @@ def create_plan(wanted: PlanRequest, *, actor: str) -> Plan:
         raise PlanError("title", wanted.title, "a title")
     preparations = read_preparations(wanted.preparations)
     study = wanted.study or Study.objects.create(lab=wanted.lab, slug=_free_slug(wanted.lab, title), title=title)
-    configurations = [_configuration_of(study, target) for target in wanted.targets]
+    configurations = _configurations_of(study, wanted.targets)
     written = check_request(wanted, free_name(study, title), [configuration.name for configuration in configurations])
     position = Plan.objects.filter(study=study).count()
     plan, _ = save_plan(study, written, actor=actor, position=position)
@@ -98,15 +98,22 @@ def _free_slug(lab: Lab, title: str) -> str:
     return find_free_name(base, taken)
 
 
-def _configuration_of(study: Study, target: Target) -> Configuration:
-    """Return the study's configuration of a target, which is made where there is none."""
-    known: Configuration | None = Configuration.objects.filter(study=study, target=target).first()
-    if known:
-        return known
-    return Configuration.objects.create(  # type: ignore[no-any-return]
-        study=study, name=f"target-{target.pk}", label=str(target)[:200], host=target.host, target=target,
-        position=Configuration.objects.filter(study=study).count(),
-    )  # fmt: skip
+def _configurations_of(study: Study, targets: Sequence[Target]) -> list[Configuration]:
+    """Return the study's configurations of targets, which are made where there are none; a constant number of queries."""
+    of_target: dict[int, Configuration] = {}
+    for known in Configuration.objects.filter(study=study, target__in=targets).order_by("-position", "-pk"):
+        of_target[known.target_id] = known
+    count = Configuration.objects.filter(study=study).count()
+    new = [target for target in dict.fromkeys(targets) if target.pk not in of_target]
+    made = [
+        Configuration(
+            study=study, name=f"target-{target.pk}", label=str(target)[:200], host=target.host, target=target,
+            position=count + number,
+        )
+        for number, target in enumerate(new)
+    ]  # fmt: skip
+    of_target |= {configuration.target_id: configuration for configuration in Configuration.objects.bulk_create(made)}
+    return [of_target[target.pk] for target in targets]
 
 
 def find_start_problems(page: PlanPage) -> list[str]:

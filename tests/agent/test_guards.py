@@ -15,7 +15,7 @@ from tests.agent.fake_server import Attempt, FakeServer
 from tests.agent.host import Host, job, journal, lasting, starts, until
 from worker.agent import guards, mount
 from worker.agent.guards import arrays, filesystem, idle, page_cache, temperature
-from worker.agent.guards.evidence import RunSite
+from worker.agent.guards.evidence import RunSite, limit
 
 MIB = 1 << 20
 CLEAN = """Personalities : [raid1] [raid6] [raid5] [raid4]
@@ -384,3 +384,11 @@ def test_a_second_repetition_has_a_load_before_it(host: Host, server: FakeServer
 def test_jobs_of_the_null_engine_have_no_file_to_look_at(tmp_path: Path) -> None:
     assert job()["ioengine"] == "null"
     assert page_cache.check({}, site(tmp_path, [], type="ext4")).figures == {"files": 0, "resident_pages": 0}
+
+
+@pytest.mark.parametrize("forged", [float("nan"), float("inf"), 10**400, -1, "60", True, None])
+def test_no_offer_makes_a_guard_wait_without_end(forged: Any) -> None:
+    """A limit that is no number counts as none; all others lie within what the host allows."""
+    (watch,) = guards.GuardRound([{"guard": "idle", "wait_s": forged}], None, print).watches  # type: ignore[arg-type]
+    assert 0.0 <= watch.limit_s <= guards.LONGEST_WAIT_S
+    assert limit({"load": forged}, "load", 0.5, 0.0, 8.0) in (0.0, 0.5, 8.0)

@@ -82,3 +82,14 @@ def test_a_host_that_waits_for_approval(agent, form, state) -> None:
     page = form()
     assert "A host waits for" in page
     assert "Add a host</a> first" not in page
+
+
+def test_of_many_hosts_a_few_notes_are_open_and_all_are_there(agent, form, monkeypatch) -> None:
+    """A lab of hundreds of hosts gets its form, and not a screen of notes above it."""
+    notes = [{"host": f"node{number}", "sentence": "fio was not found."} for number in range(9)]
+    monkeypatch.setattr("apps.agents.obstacles.start_notes", lambda agents: notes)
+    _offer(agent, EXT4)
+    page = form()
+    assert page.count('<div class="note note-warning wide"><p><strong>node') == 4
+    assert "More notes about hosts (5)" in page
+    assert page.count("fio was not found.") == 9

@@ -5,13 +5,18 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from apps.inventory.models import Array, ArrayMember, Disk, Filesystem, Host, Target
+from apps.labs.models import Lab
 from apps.parsers.core.models import ParsedSample
 from apps.plans.estimates.disk_writes import endurance_of, shares_of
-from apps.plans.estimates.plan_estimate import PlanEstimate, estimate_page
+from apps.plans.estimates.plan_estimate import PlanEstimate, estimate_page, estimate_request
+from apps.plans.plan_request import PlanRequest, find_preset, make_points
+from apps.plans.services import create_plan
 from apps.runs.models import Attempt, Run
 from apps.runs.samples import save_samples
 from apps.runs.services import start_runs
@@ -233,3 +238,84 @@ def test_the_form_asks_for_it_and_the_plan_shows_it_before_the_start(sign_in: Si
     assert "Estimate before the start" in client.get(f"/plans/{plan.pk}/").content.decode()
     client.post(f"/plans/{plan.pk}/start/", {"retries": "0"})
     assert "Estimate before the start" not in client.get(f"/plans/{plan.pk}/").content.decode()
+
+
+def test_guards_and_preparations_count_before_the_plan_is_written(
+    script: Scripts, sign_in: SignIn, study: Study
+) -> None:
+    """The form, REST and the written plan say the same; what the plan would refuse, the estimate refuses too."""
+    targets = list(Target.objects.filter(host__name="alpha").values_list("pk", flat=True))
+    body = {
+        "title": "Depths", "targets": targets, "preset": "queue-depth", "iodepths": "1,2", "file_sizes": "1g",
+        "guards": [{"kind": "idle", "seconds": 5}],
+        "preparations": [{"kind": "pause", "time": "step", "seconds": 30}, {"kind": "sequential_fill", "passes": 1}],
+    }  # fmt: skip
+    extra = script("run")("POST", "plans/estimate/", body).json()["extra"]
+    steps = 5 * 2 * len(targets)
+    assert extra == {"seconds": steps * 35, "unknown": ["sequential fill"], "written": GIB * len(targets)}
+    made = script("run")("POST", "plans/", body).json()
+    assert script("read").get(f"plans/{made['id']}/estimate/").json()["extra"] == extra
+    for wrong in ({"kind": "pause"}, {"kind": "sequential_fill", "file_size": "1p"}):
+        refused = script("run")("POST", "plans/estimate/", {**body, "preparations": [wrong]})
+        assert refused.status_code == 400
+    assert "a whole number from 1048576 to 70368744177664" in refused.json()["detail"]
+    form = {
+        "title": "", "targets": targets, "preset": "queue-depth", "iodepths": "1,2", "kind": "usual", "rounds": 5,
+        "percent": 2, "order": "interleaved", "guards": [], "prepare-pause-is_wanted": "on",
+        "prepare-pause-time": "step", "prepare-pause-seconds": "60",
+    }  # fmt: skip
+    client = sign_in("engineer")
+    assert "guards and preparation take about" in client.post("/plans/new/estimate/", form).content.decode()
+    missing = client.post("/plans/new/estimate/", {**form, "prepare-pause-seconds": ""}).content.decode()
+    assert "No estimate yet. The preparation is not complete." in missing
+
+
+def test_many_targets_take_no_more_queries_than_few(study: Study, lab: Lab) -> None:
+    """Two directories and sixty: a lab of a thousand targets gets its estimate while it types."""
+    host = Host.objects.get(name="alpha")
+    disk, member = (Disk.objects.create(lab=lab, host=host, device_name=name, serial=name) for name in ("sdx", "sdy"))
+    array = Array.objects.create(lab=lab, host=host, name="md9", level="0")
+    ArrayMember.objects.create(array=array, disk=member, position=0)
+    targets = []
+    for number in range(60):
+        lies_on = {"array": array} if number % 2 else {"disk": disk}
+        filesystem = Filesystem.objects.create(lab=lab, host=host, mount_point=f"/d{number}", **lies_on)
+        targets.append(
+            Target.objects.create(
+                lab=lab, host=host, name=f"d{number}", kind="directory", path=f"/d{number}", filesystem=filesystem
+            )
+        )
+    points = make_points(find_preset("quick-check"), {"file_sizes": "1g"})
+
+    def measured(count: int) -> tuple[int, PlanEstimate]:
+        chosen = list(
+            Target.objects.select_related("host", "filesystem").filter(pk__in=[t.pk for t in targets[:count]])
+        )
+        wanted = PlanRequest(lab, "x", chosen, points, {"kind": "fixed", "rounds": 1})
+        with CaptureQueriesContext(connection) as queries:
+            found = estimate_request(wanted)
+        return len(queries), found
+
+    few, many = measured(2), measured(60)
+    assert many[0] == few[0]
+    assert [entry.disk.device_name for entry in many[1].disks] == ["sdx", "sdy"]
+    assert many[1].unknown_disks == ()
+    assert many[1].disks[0].written == pytest.approx(30 * few[1].disks[0].written)
+
+
+def test_a_plan_of_many_targets_is_written_with_few_queries(study: Study, lab: Lab) -> None:
+    """A target that the study knows keeps its configuration; the others get theirs together."""
+    host = Host.objects.get(name="alpha")
+    known = Configuration.objects.filter(study=study, target__host=host).get()
+    for number in range(30):
+        Target.objects.create(lab=lab, host=host, name=f"d{number}", kind="directory", path=f"/d{number}")
+    points = make_points(find_preset("quick-check"), {"file_sizes": "1g"})
+    targets = list(Target.objects.select_related("host").filter(host=host))
+    wanted = PlanRequest(lab, "Many", targets, points, {"kind": "fixed", "rounds": 1}, study=study)
+    with CaptureQueriesContext(connection) as queries:
+        plan = create_plan(wanted, actor="eve")
+    assert [row.configuration.target for row in plan.rows.select_related("configuration__target")] == targets
+    assert known.pk in {row.configuration_id for row in plan.rows.all()}
+    positions = list(Configuration.objects.filter(study=study).values_list("position", flat=True))
+    assert len(set(positions)) == len(positions)
+    assert sum("studies_configuration" in query["sql"] for query in queries) <= 8

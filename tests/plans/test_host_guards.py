@@ -7,6 +7,7 @@ import pytest
 from django.test import Client
 
 from apps.agents.models import Agent
+from apps.core.quantities import quantity
 from apps.inventory.models import Array, Host, Target
 from apps.plans import services
 from apps.plans.models import Execution
@@ -138,7 +139,8 @@ def test_a_run_that_waits_for_its_guard_says_so_on_its_page_and_on_the_plans(
     plan = write_plan(guards=GUARDS)
     start(plan)
     run = of_alpha()
-    waiting = answer(run.guards[0], "failed", text="cores busy 3", is_waiting=True, waited_s=7.0)
+    text = f"disks {quantity(2.5e6, 'B/s')}"
+    waiting = answer(run.guards[0], "failed", text=text, is_waiting=True, waited_s=7.0)
     Run.objects.filter(pk=run.pk).update(state=State.ACCEPTED)
     Attempt.objects.create(
         lab_id=run.lab_id, run=run, host_id=run.host_id, number=1, state=State.ACCEPTED,
@@ -146,7 +148,10 @@ def test_a_run_that_waits_for_its_guard_says_so_on_its_page_and_on_the_plans(
     )  # fmt: skip
     for address in (run.get_absolute_url(), f"/plans/{plan.pk}/"):
         page = sign_in("viewer").get(address).content.decode()
-        assert "guard idle host: cores busy 3. It has waited for 7 s, at most 60 s" in page, address
+        assert "⟦" not in page, "numbers are written in the reader's units"
+        assert "guard idle host: disks" in page, address
+        assert "2.50" in page, address
+        assert "It has waited for 7 s, at most 60 s" in page, address
 
 
 def test_how_long_and_what_then_is_asked_at_the_start(write_plan: WritePlan, sign_in: SignIn) -> None:

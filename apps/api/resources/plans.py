@@ -19,7 +19,7 @@ from apps.api.fields import LinkField, NumberField, PageField
 from apps.api.openapi import problems
 from apps.api.problems import ProblemError
 from apps.api.resources.claims import match_studies
-from apps.api.resources.plan.estimates import PlanAheadSerializer
+from apps.api.resources.plan.estimates import ExtraTimeSerializer, PlanAheadSerializer
 from apps.api.resources.runs import KnownFieldsSerializer
 from apps.api.viewsets import ScopedViewSet
 from apps.core.quantities import written
@@ -31,7 +31,6 @@ from apps.plans.execution_page import ExecutionPage
 from apps.plans.models import Execution, GuardFailure
 from apps.plans.plan_request import PlanRequest, find_preset, make_points, refuse_values
 from apps.plans.preparations import BY_KIND as PREPARATION_KINDS
-from apps.plans.preparations.estimate import ExtraTime
 from apps.plans.preparations.progress import PreparationLine, PreparationProgress
 from apps.plans.presets import BY_NAME
 from apps.plans.published_procedure import find_procedures, repeat, usual_rule
@@ -321,14 +320,6 @@ class PlanEstimateSerializer(serializers.Serializer[Estimate]):
     by_host = serializers.DictField()
     known = serializers.IntegerField(help_text="rounds whose time is known")
     unknown = serializers.IntegerField()
-
-
-class ExtraTimeSerializer(serializers.Serializer[ExtraTime]):
-    """What guards and preparations add to the time that remains."""
-
-    seconds = NumberField(help_text="as far as it is known; hosts work side by side")
-    unknown = serializers.ListField(child=serializers.CharField(), help_text="what takes as long as it takes")
-    written = serializers.IntegerField(help_text="bytes of sequential fills, on all hosts together")
 
 
 class PlanSerializer(PlanSummarySerializer):

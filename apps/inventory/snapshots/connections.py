@@ -1,5 +1,6 @@
 """What a snapshot says of the way to far disks and to the other end of a network test; nothing where there is no such way."""
 
+from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
@@ -14,6 +15,14 @@ _NIC = ("name", "vendor", "model", "driver", "firmware", "bus", "bits_per_second
 def paths_of(host_id: int) -> list[StoragePath]:
     """Return the storage paths of a host with their sections; one query where the host has none."""
     return list(StoragePath.objects.filter(host_id=host_id).prefetch_related("sections__controller"))
+
+
+def paths_of_hosts(hosts: Iterable[int]) -> dict[int, list[StoragePath]]:
+    """Return the storage paths of many hosts by the hosts' ids, with their sections; in three queries."""
+    paths: dict[int, list[StoragePath]] = defaultdict(list)
+    for path in StoragePath.objects.filter(host_id__in=list(hosts)).prefetch_related("sections__controller"):
+        paths[path.host_id].append(path)
+    return paths
 
 
 def network_of(target: Target) -> Network | None:

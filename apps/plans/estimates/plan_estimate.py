@@ -7,18 +7,22 @@ runtime and the target's ceiling, and says so.
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import median
 from typing import Any
 
 from django.db.models import Sum
 
-from apps.inventory.ceilings.current import ceiling_now
+from apps.inventory.ceilings.ceiling import Ceiling
+from apps.inventory.ceilings.current import ceilings_of
 from apps.inventory.models import Disk, Host, Target
-from apps.inventory.topology.stack import StackError, stack_of
+from apps.inventory.topology.stack import Stack, stacks_of
 from apps.plans.estimates.disk_writes import endurance_of, shares_of
+from apps.plans.models import Preparation
 from apps.plans.plan_request import PlanRequest
+from apps.plans.preparations import read_preparations
+from apps.plans.preparations.estimate import ExtraTime, estimate_extra
 from apps.plans.services import check_request, check_targets
 from apps.runs.models import Attempt, Sample
 from apps.runs.workload import (
@@ -31,6 +35,7 @@ from apps.runs.workload import (
     guess_seconds,
     guess_written,
 )
+from apps.studies.models import Guard
 from apps.studies.plans.matrix import MatrixColumn, file_size_for
 from apps.studies.plans.plan_page import PlanPage
 from apps.studies.plans.schema import WrittenPoint
@@ -119,6 +124,7 @@ class PlanEstimate:
     spaces: tuple[SpaceEstimate, ...]
     is_at_most: bool = False  # of a search: it may end before its last points
     unknown_disks: tuple[Target, ...] = ()
+    extra: ExtraTime = field(default_factory=ExtraTime)  # of guards and preparations, of a plan that is not written yet
 
     @property
     def seconds(self) -> float:
@@ -187,18 +193,43 @@ def estimate_page(page: PlanPage) -> PlanEstimate | None:
 
 
 def estimate_request(wanted: PlanRequest) -> PlanEstimate:
-    """Estimate a plan that is not written yet. Raises `PlanError` as `cells_of_request` does."""
-    return estimate_plan(cells_of_request(wanted), is_at_most=wanted.stopping.get("kind") == "saturation")
+    """Estimate a plan that is not written yet, with its guards and preparations.
+
+    Raises:
+        PlanError: As `cells_of_request` does, or a preparation does not fit.
+    """
+    cells = cells_of_request(wanted)
+    estimate = estimate_plan(cells, is_at_most=wanted.stopping.get("kind") == "saturation")
+    return replace(estimate, extra=_extra_of_request(wanted, cells))
+
+
+def _extra_of_request(wanted: PlanRequest, cells: Iterable[CellAhead]) -> ExtraTime:
+    """Return what guards and preparations add; nothing has an id yet, so a target stands for its row."""
+    preparations = [Preparation(**given) for given in read_preparations(wanted.preparations)]
+    fields = ("kind", "required", "note")
+    guards = [
+        Guard(kind=given["kind"], parameters={name: value for name, value in given.items() if name not in fields})
+        for given in wanted.guards
+    ]
+    waiting: dict[int, dict[tuple[int, int], Sequence[int]]] = defaultdict(dict)
+    largest: dict[int, int] = {}
+    for number, cell in enumerate(cells):
+        row = cell.target.pk
+        waiting[cell.target.host_id][row, number] = range(1, cell.rounds + 1)
+        largest[row] = max(largest.get(row, 0), *(job["file_size"] for job in cell.spec["jobs"]))
+    return estimate_extra(preparations, guards, waiting, {}, largest)
 
 
 def estimate_plan(cells: Sequence[CellAhead], *, is_at_most: bool = False) -> PlanEstimate:
-    """Estimate the time, writes and space of cells; a constant number of queries, and some for each target."""
+    """Estimate the time, writes and space of cells; the number of queries does not grow with the targets."""
     past = PastRuns(cells)
     targets = {cell.target.pk: cell.target for cell in cells}
     with_guess = {cell.target.pk for cell in cells if not past.times(cell)[1]}
-    speeds = {pk: _speeds(targets[pk]) for pk in with_guess}
+    stacks = stacks_of(targets.values())
+    ceilings = ceilings_of([stack for pk, stack in stacks.items() if pk in with_guess])
+    speeds = {pk: _speeds(stacks.get(pk), ceilings.get(pk)) for pk in with_guess}
     estimates = tuple(_estimate(cell, past, speeds.get(cell.target.pk, USUAL_SPEEDS)) for cell in cells)
-    disks, unknown = _disks(targets, estimates)
+    disks, unknown = _disks(targets, stacks, estimates)
     return PlanEstimate(estimates, _hosts(estimates), disks, _spaces(targets, cells), is_at_most, unknown)
 
 
@@ -247,15 +278,11 @@ def _bytes_written(runs: Collection[int]) -> dict[int, float]:
     return dict(moved.order_by().values_list("run_id").annotate(Sum("value")))
 
 
-def _speeds(target: Target) -> Speeds:
+def _speeds(stack: Stack | None, ceiling: Ceiling | None) -> Speeds:
     """Return what a guess assumes of a target: its ceiling where that is known, else a usual disk's."""
-    ceiling = ceiling_now(target)
     read = (ceiling.read.value if ceiling else None) or USUAL_SPEEDS.read
     write = (ceiling.write.value if ceiling else None) or USUAL_SPEEDS.write
-    try:
-        disks = stack_of(target).disks
-    except StackError:
-        disks = []
+    disks = stack.disks if stack else []
     is_solid_state = bool(disks) and all(disk.is_solid_state for disk in disks)
     return Speeds(read, write, SSD_ACCESSES if is_solid_state else USUAL_SPEEDS.accesses)
 
@@ -287,7 +314,7 @@ def _hosts(estimates: Iterable[CellEstimate]) -> tuple[HostEstimate, ...]:
 
 
 def _disks(
-    targets: Mapping[int, Target], estimates: Iterable[CellEstimate]
+    targets: Mapping[int, Target], stacks: Mapping[int, Stack], estimates: Iterable[CellEstimate]
 ) -> tuple[tuple[DiskEstimate, ...], tuple[Target, ...]]:
     """Return what each disk will take, and the targets of which no disk is known."""
     of_target: dict[int, float] = defaultdict(float)
@@ -296,13 +323,12 @@ def _disks(
     written: dict[Disk, float] = defaultdict(float)
     unknown = []
     for pk, total in of_target.items():
-        try:
-            shares = shares_of(stack_of(targets[pk]).storage)
-        except StackError:
-            shares = {}
+        shares = shares_of(stacks[pk].storage) if pk in stacks else {}
         if not shares:
             unknown.append(targets[pk])
         for disk, share in shares.items():
+            if disk.host_id == stacks[pk].host.pk:
+                disk.host = stacks[pk].host  # so that its name on the page is no query
             written[disk] += share * total
     disks = []
     for disk, total in written.items():

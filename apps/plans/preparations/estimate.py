@@ -9,7 +9,7 @@ from apps.plans.preparations import BY_KIND
 from apps.plans.preparations.progress import Key, PreparationProgress
 from apps.runs.host_guards import BY_KIND as GUARDS
 from apps.runs.workload import planned_seconds
-from apps.studies.models import Plan
+from apps.studies.models import Guard
 
 Places = Mapping[tuple[int, int], Sequence[int]]  # (row, point) → rounds that are still to be made
 
@@ -27,7 +27,8 @@ class ExtraTime:
 
 
 def estimate_extra(
-    plan: Plan,
+    preparations: Sequence[Preparation],
+    guards: Iterable[Guard],
     waiting: Mapping[int, Places],
     progress: Mapping[Key, PreparationProgress],
     largest: Mapping[int, int],
@@ -35,12 +36,12 @@ def estimate_extra(
     """Return what guards and preparations add to the steps that are still to be made.
 
     Args:
+        preparations, guards: Those of the plan, written or not.
         waiting: By host, the rounds of each row and point, by their ids.
         progress: The writes that were begun (`find_progress`).
         largest: Bytes of each row's largest file.
     """
-    preparations = list(plan.preparations.all())
-    looking = sum(_seconds_of(guard.kind, guard.parameters) for guard in plan.guards.all())
+    looking = sum(_seconds_of(guard.kind, guard.parameters) for guard in guards)
     by_host = [_of_host(preparations, places, progress, looking, largest) for places in waiting.values()]
     unknown = {word for extra in by_host for word in extra.unknown}
     longest = max((extra.seconds for extra in by_host), default=0.0)

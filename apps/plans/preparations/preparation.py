@@ -25,16 +25,21 @@ class PreparationParameter:
     def is_yes_or_no(self) -> bool:
         return self.is_whole and (self.low, self.high) == (0, 1)
 
+    @property
+    def range_words(self) -> str:
+        """Return the range as both would be written in JSON: sizes have every digit."""
+        return " to ".join(f"{bound:.0f}" if bound == int(bound) else f"{bound}" for bound in (self.low, self.high))
+
     def read(self, field: str, value: Any) -> float | None:
         """Return the checked value, or the usual one where none is given. Raises `PlanError`."""
         if value in (None, ""):
             if self.is_needed:
-                raise PlanError(f"{field}.{self.name}", value, f"a number from {self.low:g} to {self.high:g}")
+                raise PlanError(f"{field}.{self.name}", value, f"a number from {self.range_words}")
             return self.usual
         is_number = type(value) is int or (type(value) is float and not self.is_whole)
         if not is_number or not self.low <= value <= self.high:
             words = "a whole number" if self.is_whole else "a number"
-            raise PlanError(f"{field}.{self.name}", value, f"{words} from {self.low:g} to {self.high:g}")
+            raise PlanError(f"{field}.{self.name}", value, f"{words} from {self.range_words}")
         return float(value) if type(value) is float else int(value)
 
 

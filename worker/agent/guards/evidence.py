@@ -1,5 +1,6 @@
 """What a guard is given to look at, and what it found: an outcome, a sentence, and the figures as they were read."""
 
+import math
 import time
 from typing import Any, Callable, Dict, List, NamedTuple, Tuple
 
@@ -38,9 +39,9 @@ class RunSite(NamedTuple):
 def limit(asked: Dict[str, Any], name: str, usual: float, low: float, high: float) -> float:
     """Return a limit that the server asked for, kept within what makes sense here; the usual one where it named none."""
     value = asked.get(name)  # type: Any
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return usual
-    return min(max(float(value), low), high)
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or math.isnan(min(value, high)):
+        return usual  # not a number compares with nothing: a wait of that length would never end
+    return float(min(max(value, low), high))
 
 
 def wait(seconds: float, sleep: Callable[[float], None]) -> float:

@@ -1,6 +1,6 @@
 """What a plan will take before it is started: of a written plan, or of one that is only asked for."""
 
-from typing import Any
+from dataclasses import replace
 
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema, extend_schema_field
@@ -20,9 +20,9 @@ from apps.plans.estimates.plan_estimate import (
     estimate_page,
     estimate_plan,
 )
+from apps.plans.execution_page import ExecutionPage
+from apps.plans.preparations.estimate import ExtraTime
 from apps.studies.models import Plan
-from apps.studies.plans.plan_page import PlanPage
-from apps.studies.plans.run_assignment import runs_of
 
 
 class CellAheadSerializer(serializers.Serializer[CellEstimate]):
@@ -68,6 +68,14 @@ class SpaceAheadSerializer(serializers.Serializer[SpaceEstimate]):
     cells = serializers.ListField(child=serializers.CharField(), help_text="points whose files are larger")
 
 
+class ExtraTimeSerializer(serializers.Serializer[ExtraTime]):
+    """What guards and preparations add to the time that remains."""
+
+    seconds = NumberField(help_text="as far as it is known; hosts work side by side")
+    unknown = serializers.ListField(child=serializers.CharField(), help_text="what takes as long as it takes")
+    written = serializers.IntegerField(help_text="bytes of sequential fills, on all hosts together")
+
+
 class PlanAheadSerializer(serializers.Serializer[PlanEstimate]):
     """Hosts work side by side, so the plan takes as long as the slowest."""
 
@@ -81,6 +89,7 @@ class PlanAheadSerializer(serializers.Serializer[PlanEstimate]):
     disks = DiskAheadSerializer(many=True)
     spaces = SpaceAheadSerializer(many=True)
     cells = CellAheadSerializer(many=True)
+    extra = ExtraTimeSerializer(help_text="of guards and preparations, beyond `seconds`")
     unknown_disks = serializers.SerializerMethodField(help_text="targets of which no disk is known")
 
     @extend_schema_field(serializers.ListField(child=serializers.IntegerField()))
@@ -96,6 +105,8 @@ class PlanEstimateView(ScopedAPIView):
     @extend_schema(operation_id="plans_estimate", responses={200: PlanAheadSerializer, **problems(404)})
     def get(self, request: Request, pk: int) -> Response:
         """Return what is left of a plan: time, bytes written and space; empty where nothing is left."""
-        plan: Plan = get_object_or_404(Plan.objects.whole(), pk=pk)
-        estimate: Any = estimate_page(PlanPage(plan, runs_of(plan.study, plan_id=plan.pk))) or estimate_plan([])
+        plan: Plan = get_object_or_404(Plan.objects.whole().prefetch_related("preparations"), pk=pk)
+        page = ExecutionPage(plan)
+        estimate = estimate_page(page.matrix)
+        estimate = replace(estimate, extra=page.extra) if estimate else estimate_plan([])
         return Response(PlanAheadSerializer(estimate).data)
