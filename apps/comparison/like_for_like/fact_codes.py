@@ -103,11 +103,18 @@ class FactCodes:
         """Return the columns of all names but these; a name that ends in `*` stands for all that begin so."""
         return [column for column, name in enumerate(self.names) if not matches(name, left_out)]
 
-    def keys(self, columns: Sequence[int]) -> "Codes":
-        """Return a number for each group that is equal where these facts are equal (a hash of 64 bits)."""
+    def keys(self, columns: Sequence[int], *, is_unknown_alike: bool = False) -> "Codes":
+        """Return a number for each group that is equal where these facts are equal (a hash of 64 bits).
+
+        `is_unknown_alike`: all groups that do not know a fact are alike in it, on whatever target.
+        """
         import numpy as np
 
-        mixed = self.codes[:, columns] * np.uint64(0x9E3779B97F4A7C15)
+        columns = list(columns)
+        own = self.codes[:, columns]
+        if is_unknown_alike:
+            own = np.where(self.unknown[:, columns], np.uint64(0), own)
+        mixed = own * np.uint64(0x9E3779B97F4A7C15)
         mixed = (mixed ^ (mixed >> np.uint64(29))) * self._factors[columns]
         keys: Codes = mixed.sum(axis=1, dtype=np.uint64)
         return keys

@@ -1,6 +1,6 @@
 """An answer in words: one sentence for the page, a label for each stratum, and what is missing."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
@@ -16,7 +16,8 @@ from apps.core import units
 from apps.runs.metrics import METRICS
 
 MOST_LEVELS = 4  # in one sentence
-MOST_FACTS = 4  # in the label of a stratum
+MOST_FACTS = 4  # in one sentence
+MOST_IN_LABEL = 5  # facts in the label of a stratum
 _IN_SUBTITLE = (
     "raid_level",
     "interface",
@@ -99,7 +100,7 @@ def _dependence(contrast: LevelContrast, factor: Factor) -> str:
     if contrast.dependence and contrast.dependence.fact:
         words["fact"] = _(label_of(contrast.dependence.fact))
         return _("depends on %(fact)s: %(level)s is %(low)s × to %(high)s × %(against)s") % words
-    return _("sets disagree and no held fact explains it: %(level)s is %(low)s × to %(high)s × %(against)s") % words
+    return _("sets disagree and no fact alone explains it: %(level)s is %(low)s × to %(high)s × %(against)s") % words
 
 
 def ratio_text(ratio: float) -> str:
@@ -200,6 +201,8 @@ def property_text(name: str, value: str) -> str:
         "threads": _("%(value)s jobs"), "disk_count": _("%(value)s disks"), "kernel": _("kernel %(value)s"),
         "ram": _("%(value)s RAM"), "controller_cache": _("%(value)s cache"), "chunk_size": _("%(value)s chunk"),
     }  # fmt: skip
+    if name == "controller_cache" and value == "none":
+        return _("no cache")
     text = value_text(name, value)
     return words[name] % {"value": text} if name in words else text
 
@@ -224,12 +227,13 @@ def facts_in_words(names: Sequence[str]) -> str:
 
 def labels_of_strata(effects: Sequence[StratumEffect]) -> list[str]:
     """Return a label for each stratum: the few held facts that tell it from the others, else its host."""
-    facts = [effect.stratum.facts for effect in effects]
+    of_parts = {name for effect in effects for name in effect.stratum.part}
+    facts = [{**_facts_of_level(effect, of_parts), **effect.stratum.facts, **effect.stratum.part} for effect in effects]
     differing = {name for some in facts for name in some if len({one.get(name) for one in facts}) > 1} - {POINTS}
     names = [name for name in _IN_LABEL if name in differing]
     chosen: list[str] = []
     for name in [*names, *sorted(differing - {*names})]:
-        if len(chosen) < MOST_FACTS and _parts(facts, [*chosen, name]) > _parts(facts, chosen):
+        if len(chosen) < MOST_IN_LABEL and _parts(facts, [*chosen, name]) > _parts(facts, chosen):
             chosen.append(name)
     labels = []
     for number, some in enumerate(facts, start=1):
@@ -237,6 +241,13 @@ def labels_of_strata(effects: Sequence[StratumEffect]) -> list[str]:
         own = parts or [text for name in ("host", "machine") if (text := some.get(name))]
         labels.append(", ".join(own) or _("set %(n)s") % {"n": number})
     return labels
+
+
+def _facts_of_level(effect: StratumEffect, names: Collection[str]) -> dict[str, str]:
+    """Return those of these facts that all runs of the level share: what other sets have parts of."""
+    groups = effect.stratum.sides[effect.level].groups
+    values = {name: {group.facts.get(name) for group in groups} for name in names}
+    return {name: value for name, some in values.items() if len(some) == 1 and (value := next(iter(some)))}
 
 
 def _parts(facts: Sequence[Mapping[str, str]], names: Sequence[str]) -> int:
