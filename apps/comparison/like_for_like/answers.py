@@ -13,10 +13,10 @@ from typing import Protocol
 from apps.comparison.labels import natural
 from apps.comparison.like_for_like.dependence import Dependence, find_dependence
 from apps.comparison.like_for_like.fact_codes import FactCodes
+from apps.comparison.like_for_like.mixtures import ENOUGH
 from apps.comparison.like_for_like.nearest import MissingRuns, NearestPair, nearest_pairs, runs_for
 from apps.comparison.like_for_like.run_group import MACHINE_FACTS, RunGroup
 from apps.comparison.like_for_like.strata import (
-    ENOUGH,
     IDENTITIES,
     MOST_LEVELS,
     FactorRules,

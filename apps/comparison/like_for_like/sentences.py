@@ -8,9 +8,10 @@ from django.utils.translation import ngettext, pgettext
 
 from apps.comparison.labels import IN_BYTES, YES_OR_NO, label_of, operation_of, text_of
 from apps.comparison.like_for_like.answers import FactorAnswer, LevelContrast, MatchedFinding, StratumEffect
+from apps.comparison.like_for_like.mixtures import ENOUGH
 from apps.comparison.like_for_like.nearest import MissingRuns, NearestPair
 from apps.comparison.like_for_like.run_group import POINTS, RunGroup
-from apps.comparison.like_for_like.strata import ENOUGH, multiple_of_ram
+from apps.comparison.like_for_like.strata import multiple_of_ram
 from apps.comparison.questions.factor import Factor
 from apps.core import units
 from apps.runs.metrics import METRICS
@@ -121,11 +122,14 @@ def reason(answer: FactorAnswer, factor: Factor) -> str:
     if answer.nearest:
         pair = answer.nearest[0]
         ours, theirs = (factor.level_name(level) for level in pair.levels)
-        words = {"ours": ours, "theirs": theirs, "facts": facts_in_words((*pair.differs, *pair.unknown))}
-        return (
+        words = {"ours": ours, "theirs": theirs, "facts": facts_in_words(pair.differs)}
+        unknown = _("Not known of both: %(facts)s.") % {"facts": facts_in_words(pair.unknown)} if pair.unknown else ""
+        told = (
             _("No two runs are equal in everything else. Nearest: %(ours)s and %(theirs)s, which differ in %(facts)s.")
-            % words
-        )
+            if pair.differs
+            else _("No two runs are known to be equal in everything else. Nearest: %(ours)s and %(theirs)s.")
+        ) % words
+        return f"{told} {unknown}".strip()
     return _("No two runs are equal in everything else.")
 
 

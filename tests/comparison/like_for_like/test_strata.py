@@ -171,6 +171,20 @@ def test_without_a_set_the_nearest_pair_says_what_else_differs_in_order() -> Non
     assert only_far.nearest[0].differs == ("host", "ram", "kernel")
 
 
+def test_what_is_not_known_is_nearer_than_what_differs_and_is_not_said_to_differ() -> None:
+    nothing = {"disk_model": None, "disk_count": None}
+    ours = group(filesystem="ext4", raid_level="0", **nothing)
+    unknown = group(filesystem="xfs", raid_level="0", target="x", **nothing)
+    differs = group(filesystem="btrfs", raid_level="5", target="b", disk_model=None)
+    other = group(filesystem="zfs", raid_level="6", host="b")
+    answer = ask("filesystem", ours, unknown, differs, other)
+    assert answer.nearest[0].levels == ("ext4", "xfs")
+    assert sentence(answer, BY_NAME["filesystem"]) == (
+        "No two runs are known to be equal in everything else. Nearest: ext4 and xfs. "
+        "Not known of both: disk model, disks."
+    )
+
+
 def test_runs_measured_one_level_after_the_other_are_marked() -> None:
     from dataclasses import replace
 
