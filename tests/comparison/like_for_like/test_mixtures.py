@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from apps.comparison.like_for_like.answers import FactorAnswer, LevelContrast, MatchedFinding, answer_factor, judge
+from apps.comparison.like_for_like.contrast_table import contrast_tables
 from apps.comparison.like_for_like.sentences import labels_of_strata, sentence
 from apps.comparison.questions import BY_NAME
 from tests.comparison.like_for_like.simulated_labs import SimulatedLab
@@ -74,6 +75,19 @@ def test_unknown_facts_of_several_targets_are_no_mixture() -> None:
     ours = [group(0.0, target=name, **HARDWARE, interface="SAS") for name in ("a", "b")]
     contrast = only(ask("interface", *ours, group(0.0, target="c", **HARDWARE, interface="SATA")))
     assert [effect.n for effect in contrast.effects] == [(10, 5)]
+
+
+def test_a_fact_that_no_side_knows_does_not_come_with_the_factor() -> None:
+    answer = ask(
+        "interface",
+        group(interface="SAS", target="a", raid_level="single", disk_model="S"),
+        group(interface="SATA", target="b", raid_level="single", disk_model="A"),
+        group(**HARDWARE, host="b", interface="SATA"),
+    )
+    (table,) = contrast_tables(answer, BY_NAME["interface"])
+    (row,) = table["rows"]
+    assert row["differs"] == ["disk model"]
+    assert row["untold"] == ["controller", "controller cache"]
 
 
 def test_names_of_places_explain_nothing() -> None:

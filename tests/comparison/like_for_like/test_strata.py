@@ -181,7 +181,7 @@ def test_what_is_not_known_is_nearer_than_what_differs_and_is_not_said_to_differ
     assert answer.nearest[0].levels == ("ext4", "xfs")
     assert sentence(answer, BY_NAME["filesystem"]) == (
         "No two runs are known to be equal in everything else. Nearest: ext4 and xfs. "
-        "Not known of both: disk model, disks."
+        "Not known of both: disks, disk model."
     )
 
 
