@@ -67,7 +67,7 @@ def test_the_list_is_filtered_by_study_and_verdict(reader: Script, cast: Cast, s
     assert codes("study=nothing") == []
     wrong = reader.get("claims/?verdict=true")
     assert wrong.status_code == 400
-    assert "one of: supported, partly, contradicted, not checkable" in wrong.json()["detail"]
+    assert "one of: supported, partly, contradicted, not shown, not checkable" in wrong.json()["detail"]
 
 
 @pytest.mark.parametrize("count", [1, 5])

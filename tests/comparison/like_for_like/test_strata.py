@@ -9,7 +9,8 @@ import pytest
 from apps.comparison.like_for_like.answers import FactorAnswer, answer_factor, judge, with_what_is_missing
 from apps.comparison.like_for_like.dependence import find_dependence
 from apps.comparison.like_for_like.fact_codes import FactCodes
-from apps.comparison.like_for_like.forest import forest, ticks
+from apps.comparison.like_for_like.forest import Forest, ForestRow, forest, ticks
+from apps.comparison.like_for_like.forest_svg import places
 from apps.comparison.like_for_like.run_group import RunGroup, facts_of_run, point_facts
 from apps.comparison.like_for_like.selection import FactorSelection, parse_selection
 from apps.comparison.like_for_like.sentences import labels_of_strata, missing_words, nearest_words, sentence, subtitle
@@ -288,6 +289,16 @@ def test_the_axis_has_one_and_room_for_every_tick() -> None:
         assert 1.0 in found
         assert all(low <= tick <= high for tick in found)
         assert 3 <= len(found) <= 8
+
+
+def test_labels_that_differ_at_their_end_are_whole_in_the_plot() -> None:
+    long = "sedna, RAID 5, SATA, 1 GiB cache, write-through"
+    rows = [ForestRow(label, 1.5, 1.2, 1.8) for label in (long, long.replace("through", "back"))]
+    short = places(Forest((ForestRow("sedna", 1.5, 1.2, 1.8),), 0.9, 2.0, (1.0,)))
+    plot = places(Forest(tuple(rows), 0.9, 2.0, (1.0,)))
+    assert [mark.label for mark in plot.marks] == [row.label for row in rows]
+    assert short.ticks[0].x < 240
+    assert 300 <= plot.ticks[0].x <= plot.width - 200
 
 
 def test_an_endless_interval_does_not_make_all_others_a_dot() -> None:
