@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 SEED = 20_130_517
 NONE = "none"
+_ONE_OF_A_HOST = frozenset({"architecture", "board"})
 _BY_TOOL = frozenset({*WORKLOAD_FACTS, *POINT})  # that some tools do not have: known or unknown by tool
 
 
@@ -66,10 +67,13 @@ class FactCodes:
     def _value(self, name: str, group: RunGroup, value: str | None, number: int) -> tuple[str, bool]:
         """Return what stands for a fact, and whether it is unknown.
 
-        It is where every machine has it, or where this tool tells it of other runs.
+        It is where every machine has it, or where this tool tells it of other runs. What a host has one of for good is
+        the same in all its runs that do not tell it.
         """
         if value is not None:
             return value, False
+        if name in _ONE_OF_A_HOST and (host := group.configuration.get("host")):
+            return f"\0of {host}", False
         by_tool = name in _BY_TOOL and group.configuration.get("tool", "") in self._tools.get(name, ())
         if name in MACHINE_FACTS or by_tool:
             return f"\0unknown {group.target or number}", True

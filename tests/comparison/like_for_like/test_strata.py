@@ -80,6 +80,17 @@ def test_an_unknown_fact_equals_itself_on_the_same_target_only() -> None:
     assert sets(ask("filesystem", known, *there)) == 0
 
 
+def test_runs_of_one_host_that_do_not_tell_its_architecture_have_the_same() -> None:
+    """Reports that tell theirs leave a lab's own answers as they are."""
+    ours = [group(filesystem=one, target=one) for one in ("ext4", "xfs")]
+    report = group(filesystem="ext2", host="aiodda2", architecture="32-bit x86", target="r")
+    answer = ask("filesystem", *ours, report)
+    assert sets(answer) == 1
+    assert answer.strata[0].unknown == ()
+    elsewhere = group(filesystem="btrfs", host=None, target="e")
+    assert sets(ask("filesystem", group(filesystem="ext4", host=None, target="f"), elsewhere, report)) == 0
+
+
 def test_an_unknown_fact_does_not_equal_a_known_one() -> None:
     assert sets(ask("filesystem", group(filesystem="ext4"), group(filesystem="xfs", disk_model=None))) == 0
 
