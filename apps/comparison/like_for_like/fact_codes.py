@@ -1,7 +1,8 @@
 """The facts of many groups as numbers, so that groups with equal held facts are found at once. Pure; NumPy.
 
 A fact that is not known equals only itself on the same target. Names that no group knows are not held: nobody can tell
-them apart, and the answer lists those of them that every run has.
+them apart, and the answer lists those of them that every run has. So it is for each lab and each published report: what
+none of its groups knows is equal among them, whatever others know.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -39,10 +40,14 @@ class FactCodes:
         self._first = {place: row for row, place in reversed(list(enumerate(self._place.tolist())))}
         firsts = [groups[self._first[place]] for place in range(len(places))]
         lacking = [inapplicable(group.configuration) for group in firsts]
-        known = {n for group, never in zip(firsts, lacking, strict=True) for n in group.configuration.keys() - never}
+        known_of: dict[str, set[str]] = {}
+        for group, never in zip(firsts, lacking, strict=True):
+            known_of.setdefault(group.source, set()).update(group.configuration.keys() - never)
+        known = set().union(*known_of.values())
         of_points = {name for group in groups for name in group.point}
         self.names: tuple[str, ...] = tuple(sorted(known | of_points | set(always)))
         self.nowhere = frozenset(always) - known  # of `always`, what no group knows
+        self._held_of = {source: some | set(always) for source, some in known_of.items()}
         tools: dict[str, set[str]] = {}
         for group in groups:
             for name in _BY_TOOL & group.point.keys():
@@ -75,6 +80,8 @@ class FactCodes:
         if name in _ONE_OF_A_HOST and (host := group.configuration.get("host")):
             return f"\0of {host}", False
         by_tool = name in _BY_TOOL and group.configuration.get("tool", "") in self._tools.get(name, ())
+        if name in MACHINE_FACTS and name not in self._held_of[group.source]:
+            return f"\0nowhere in {group.source}", True
         if name in MACHINE_FACTS or by_tool:
             return f"\0unknown {group.target or number}", True
         return "\0not labelled", False

@@ -57,7 +57,7 @@ JOIN (
 ) AS run ON run.id = whole.run_id
 GROUP BY 1, 2, 3, 4"""
 _COLUMNS = (
-    "id", "facts", "labels", "tool", "tool_version", "host__name", "target_id", "target__name",
+    "id", "lab_id", "origin", "facts", "labels", "tool", "tool_version", "host__name", "target_id", "target__name",
     "target__filesystem_id", "target__filesystem__disk_id", "target__filesystem__array_id",
     "target__filesystem__device_name", "target__host_id", "target__disk_id", "target__array_id", "workload__spec",
     "study_run__configuration__study__slug",
@@ -86,7 +86,7 @@ def load_groups(
     for number, measure, signature, count, n, mean, variance, first, last, some in rows:
         if number is None:
             continue  # finished a moment ago
-        facts, target, stored = known.configurations[number]
+        facts, target, stored, source = known.configurations[number]
         groups[ids[measure]].append(
             RunGroup(
                 configuration=facts,
@@ -97,6 +97,7 @@ def load_groups(
                 began=min(dates.get(first, ""), dates.get(last, "")),
                 ended=max(dates.get(first, ""), dates.get(last, "")),
                 texts=stored,
+                source=source,
             )
         )
     return groups
@@ -116,7 +117,7 @@ class KnownConfigurations:
     Several keys are of one configuration where they differ in facts of single runs, or in patches of a kernel.
     """
 
-    configurations: list[tuple[dict[str, str], str, dict[str, Any]]]  # facts, target, what is stored
+    configurations: list[tuple[dict[str, str], str, dict[str, Any], str]]  # facts, target, what is stored, source
     numbers: dict[int, int]  # by key
 
 
@@ -125,7 +126,7 @@ def _configurations(first_of: Mapping[int, int]) -> KnownConfigurations:
     runs = {row[0]: dict(zip(_COLUMNS, row, strict=True)) for row in rows}
     stored_of = {pk: stored_facts(run) for pk, run in runs.items()}
     places = DiskNames([run for pk, run in runs.items() if _is_single(stored_of[pk])])
-    alike: dict[tuple[str, frozenset[tuple[str, str]]], int] = {}
+    alike: dict[tuple[str, str, frozenset[tuple[str, str]]], int] = {}
     known = KnownConfigurations([], {})
     for key, first in first_of.items():
         if run := runs.get(first):
@@ -135,9 +136,11 @@ def _configurations(first_of: Mapping[int, int]) -> KnownConfigurations:
             if _is_single(stored) and (name := places.name(run)):
                 facts["place"] = name
             target = str(run["target_id"] or place_of_run(stored))
-            number = alike.setdefault((target, frozenset(facts.items())), len(alike))
+            report = run["study_run__configuration__study__slug"] if run["origin"] == "published" else None
+            source = f"{run['lab_id']}:{report or ''}"
+            number = alike.setdefault((source, target, frozenset(facts.items())), len(alike))
             if number == len(known.configurations):
-                known.configurations.append((facts, target, stored))
+                known.configurations.append((facts, target, stored, source))
             known.numbers[key] = number
     return known
 

@@ -91,6 +91,18 @@ def test_runs_of_one_host_that_do_not_tell_its_architecture_have_the_same() -> N
     assert sets(ask("filesystem", group(filesystem="ext4", host=None, target="f"), elsewhere, report)) == 0
 
 
+def test_what_a_report_tells_takes_no_answer_of_a_lab_away() -> None:
+    from dataclasses import replace
+
+    ours = [replace(group(filesystem=one, target=one, disk_count=None), source="1:") for one in ("ext4", "xfs")]
+    report = replace(group(filesystem="ext2", disk_count=8, target="r"), source="2:paper")
+    answer = ask("filesystem", *ours, report)
+    assert [sorted(stratum.sides) for stratum in answer.strata] == [["ext4", "xfs"]]
+    assert answer.strata[0].unknown == ("disk_count",)
+    told = replace(group(filesystem="btrfs", disk_count=4, target="t"), source="1:")
+    assert sets(ask("filesystem", *ours, report, told)) == 0  # a run of the lab tells it: others may differ in it
+
+
 def test_an_unknown_fact_does_not_equal_a_known_one() -> None:
     assert sets(ask("filesystem", group(filesystem="ext4"), group(filesystem="xfs", disk_model=None))) == 0
 
