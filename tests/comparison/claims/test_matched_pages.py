@@ -140,7 +140,7 @@ def test_it_is_edited_and_deleted(sign_in: SignIn, study: Study) -> None:
 @pytest.mark.usefixtures("runs")
 def test_without_a_study_the_page_says_where_to_make_one(sign_in: SignIn) -> None:
     text = page(sign_in("engineer"), ABOUT)
-    assert "A claim belongs to a study, and there is none yet." in text
+    assert "A claim belongs to a study, and your lab has none of its own yet." in text
 
 
 @pytest.mark.usefixtures("runs")
