@@ -85,6 +85,13 @@ def test_filters_offer_what_varies_and_name_what_does_not(lab: Lab, sign_in: Sig
     assert 'name="seed"' in client.get("/compare/filters/?metric=bandwidth&seed=1").content.decode()
 
 
+def test_several_runs_in_one_filter_are_counted(lab: Lab, sign_in: SignIn) -> None:
+    runs = measured(lab, "alpha", [1e8, 1.1e8, 1.2e8])
+    first, second, _ = (run.pk for run in runs)
+    fragment = sign_in("viewer").get(f"/compare/filters/?metric=bandwidth&run={first},{second}").content.decode()
+    assert re.search(r"2 of them\s*(<[^>]*>)*\s*2\s*<", fragment), fragment[-3000:]
+
+
 def test_a_long_filter_is_folded_and_can_be_searched_where_filters_are_opened(lab: Lab, sign_in: SignIn) -> None:
     for number in range(30):
         measured(lab, f"node{number:02}", [1e8])

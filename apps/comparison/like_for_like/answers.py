@@ -13,10 +13,10 @@ from typing import Protocol
 from apps.comparison.labels import natural
 from apps.comparison.like_for_like.dependence import Dependence, find_dependence
 from apps.comparison.like_for_like.fact_codes import FactCodes
+from apps.comparison.like_for_like.mixtures import ENOUGH
 from apps.comparison.like_for_like.nearest import MissingRuns, NearestPair, nearest_pairs, runs_for
 from apps.comparison.like_for_like.run_group import MACHINE_FACTS, RunGroup
 from apps.comparison.like_for_like.strata import (
-    ENOUGH,
     IDENTITIES,
     MOST_LEVELS,
     FactorRules,
@@ -83,6 +83,11 @@ class StratumEffect:
     def interval(self) -> tuple[float, float] | None:
         """Return the 95 % interval of the ratio by Welch."""
         return None if self.logs is None else (math.exp(self.logs.interval[0]), math.exp(self.logs.interval[1]))
+
+    @property
+    def share(self) -> LogRatio | None:
+        """Return the log ratio as it counts beside sets that have the same runs on one side."""
+        return self.stratum.share_of_effect(self.level, self.against)
 
     @property
     def n(self) -> tuple[int, int]:
@@ -189,9 +194,10 @@ class FactorAnswer:
 
     @property
     def runs(self) -> int:
-        """Return how many runs are in the strata that count."""
+        """Return how many runs are in the strata that count; a run in several of them is counted once."""
         used = {id(effect.stratum): effect.stratum for contrast in self.answered for effect in contrast.usable}
-        return sum(side.n for stratum in used.values() for side in stratum.sides.values())
+        groups = {id(group): group for one in used.values() for side in one.sides.values() for group in side.groups}
+        return sum(group.n for group in groups.values())
 
     @property
     def sets(self) -> int:
@@ -317,7 +323,7 @@ def _effects(found: Sequence[Stratum], factor: QuestionedFactor, level: str, aga
 
 
 def _combined(contrast: LevelContrast) -> LevelContrast:
-    logs = [effect.logs for effect in contrast.effects if effect.logs is not None]
+    logs = [effect.share for effect in contrast.effects if effect.share is not None]
     return replace(contrast, combination=combine(logs)) if logs else contrast
 
 
@@ -348,9 +354,9 @@ def _dependence(contrast: LevelContrast) -> Dependence:
 
 def _known_of(effect: StratumEffect) -> dict[str, str]:
     """Return the facts that a stratum's effect may depend on: those held, and of each side those implied."""
-    facts = dict(effect.stratum.facts)
+    facts = {**effect.stratum.facts, **effect.stratum.part}
     for level in (effect.level, effect.against):
-        for name in effect.stratum.differs:
+        for name in {*effect.stratum.differs} - {*IDENTITIES}:  # a name explains nothing
             values = {group.facts.get(name, "") for group in effect.stratum.sides[level].groups}
             if len(values) == 1 and name not in facts and (value := values.pop()) not in ("", level):
                 facts.setdefault(name, value)
@@ -391,7 +397,7 @@ def with_what_would_settle(answer: FactorAnswer) -> FactorAnswer:
     sides = [largest.stratum.sides[level] for level in (contrast.level, contrast.against)]
     for more in range(1, MOST_SETTLING + 1):
         ours, theirs = (replace(side.logs, n=side.n + more) for side in sides)
-        logs = [log_ratio(ours, theirs) if one is largest else one.logs for one in contrast.usable if one.logs]
+        logs = [log_ratio(ours, theirs) if one is largest else one.share for one in contrast.usable if one.share]
         if _is_settled(combine(logs), answer.tests):
             runs = tuple(
                 MissingRuns(more, level, side.groups[0], (), other)

@@ -60,7 +60,7 @@ class AnswerCard:
 
     @property
     def missing(self) -> list[str]:
-        return [missing_words(missing, self.factor) for missing in self.answer.missing]
+        return list(dict.fromkeys(missing_words(missing, self.factor) for missing in self.answer.missing))
 
     @property
     def not_held(self) -> list[str]:

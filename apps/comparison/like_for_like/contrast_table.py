@@ -50,12 +50,16 @@ def _contrast(contrast: LevelContrast, answer: FactorAnswer, factor: Factor) -> 
 
 
 def _row(effect: StratumEffect, label: str, answer: FactorAnswer, factor: Factor) -> dict[str, Any]:
+    groups = [group for level in (effect.level, effect.against) for group in effect.stratum.sides[level].groups]
+    differs = [name for name in effect.stratum.differs if name not in (*factor.facts, *IDENTITIES)]
+    known = [name for name in differs if any(name in group.facts for group in groups)]
     return {
         "label": label,
         "n": effect.n,
         "ratio": ratio_text(effect.ratio),
         "interval": interval_text(effect.interval),
-        "differs": [_(label_of(name)) for name in effect.stratum.differs if name not in (*factor.facts, *IDENTITIES)],
+        "differs": [_(label_of(name)) for name in known],
+        "untold": [_(label_of(name)) for name in differs if name not in known],
         "unknown": [_(label_of(name)) for name in effect.stratum.unknown],
         "apart": effect.is_apart_in_time,
         "sizes": sizes_text(effect) if factor.one_of else "",

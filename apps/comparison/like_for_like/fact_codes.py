@@ -1,7 +1,8 @@
 """The facts of many groups as numbers, so that groups with equal held facts are found at once. Pure; NumPy.
 
 A fact that is not known equals only itself on the same target. Names that no group knows are not held: nobody can tell
-them apart, and the answer lists those of them that every run has.
+them apart, and the answer lists those of them that every run has. So it is for each lab and each published report: what
+none of its groups knows is equal among them, whatever others know.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 SEED = 20_130_517
 NONE = "none"
+_ONE_OF_A_HOST = frozenset({"architecture", "board"})
 _BY_TOOL = frozenset({*WORKLOAD_FACTS, *POINT})  # that some tools do not have: known or unknown by tool
 
 
@@ -38,10 +40,14 @@ class FactCodes:
         self._first = {place: row for row, place in reversed(list(enumerate(self._place.tolist())))}
         firsts = [groups[self._first[place]] for place in range(len(places))]
         lacking = [inapplicable(group.configuration) for group in firsts]
-        known = {n for group, never in zip(firsts, lacking, strict=True) for n in group.configuration.keys() - never}
+        known_of: dict[str, set[str]] = {}
+        for group, never in zip(firsts, lacking, strict=True):
+            known_of.setdefault(group.source, set()).update(group.configuration.keys() - never)
+        known = set().union(*known_of.values())
         of_points = {name for group in groups for name in group.point}
         self.names: tuple[str, ...] = tuple(sorted(known | of_points | set(always)))
         self.nowhere = frozenset(always) - known  # of `always`, what no group knows
+        self._held_of = {source: some | set(always) for source, some in known_of.items()}
         tools: dict[str, set[str]] = {}
         for group in groups:
             for name in _BY_TOOL & group.point.keys():
@@ -69,23 +75,31 @@ class FactCodes:
     def _column(self, name: str, groups: Sequence[RunGroup], values: Sequence[str | None]) -> "tuple[Codes, Codes]":
         """Return the numbers of a fact's values, and which of them are unknown.
 
-        One is unknown where every machine has it, or where this tool tells it of other runs.
+        One is unknown where every machine has it, or where this tool tells it of other runs. What a host has one of for
+        good is the same in all its runs that do not tell it.
         """
         import numpy as np
 
-        is_of_machines = name in MACHINE_FACTS
         tools = self._tools.get(name, set()) if name in _BY_TOOL else set()
         numbers: dict[str, int] = {}
         codes, unknown = [], np.zeros(len(groups), dtype=bool)
         for place, value in enumerate(values):
             text = value
             if text is None:
-                text = "\0not labelled"
-                if is_of_machines or groups[place].configuration.get("tool", "") in tools:
-                    unknown[place] = True
-                    text = f"\0unknown {groups[place].target or place}"
+                text, unknown[place] = self._stand_in(name, groups[place], place, tools)
             codes.append(numbers.setdefault(text, len(numbers) + 1))
         return np.array(codes, dtype=np.uint64), unknown
+
+    def _stand_in(self, name: str, group: RunGroup, place: int, tools: Collection[str]) -> tuple[str, bool]:
+        """Return what stands for a fact that a group does not tell, and whether it is unknown."""
+        configuration = group.configuration
+        if name in _ONE_OF_A_HOST and (host := configuration.get("host")):
+            return f"\0of {host}", False
+        if name in MACHINE_FACTS and name not in self._held_of[group.source]:
+            return f"\0nowhere in {group.source}", True
+        if name in MACHINE_FACTS or configuration.get("tool", "") in tools:
+            return f"\0unknown {group.target or place}", True
+        return "\0not labelled", False
 
     def levels(self, level_of: Callable[[Facts], str | None], *, of_points: bool = False) -> list[str | None]:
         """Return the level of each group; it depends on the configuration alone, or on the point as well."""
@@ -110,11 +124,18 @@ class FactCodes:
         """Return the columns of all names but these; a name that ends in `*` stands for all that begin so."""
         return [column for column, name in enumerate(self.names) if not matches(name, left_out)]
 
-    def keys(self, columns: Sequence[int]) -> "Codes":
-        """Return a number for each group that is equal where these facts are equal (a hash of 64 bits)."""
+    def keys(self, columns: Sequence[int], *, is_unknown_alike: bool = False) -> "Codes":
+        """Return a number for each group that is equal where these facts are equal (a hash of 64 bits).
+
+        `is_unknown_alike`: all groups that do not know a fact are alike in it, on whatever target.
+        """
         import numpy as np
 
-        mixed = self.codes[:, columns] * np.uint64(0x9E3779B97F4A7C15)
+        columns = list(columns)
+        own = self.codes[:, columns]
+        if is_unknown_alike:
+            own = np.where(self.unknown[:, columns], np.uint64(0), own)
+        mixed = own * np.uint64(0x9E3779B97F4A7C15)
         mixed = (mixed ^ (mixed >> np.uint64(29))) * self._factors[columns]
         keys: Codes = mixed.sum(axis=1, dtype=np.uint64)
         return keys

@@ -6,8 +6,9 @@ from apps.comparison.like_for_like.forest import Forest, ForestRow, tick_text
 from apps.comparison.like_for_like.sentences import ratio_text
 
 WIDTH, LABELS, RIGHT = 560, 190, 16  # units of the view box
+CHARACTER, WIDEST = 6.3, 300  # of a label; a plot whose labels are longer has the more room for them
 ROW, TOP, BOTTOM = 21, 6, 24
-LONGEST = 30  # characters of a label
+LONGEST = 47  # characters of a label
 
 
 @dataclass(frozen=True)
@@ -68,17 +69,20 @@ class ForestPlaces:
 
 def places(plot: Forest) -> ForestPlaces:
     """Return the places of a plot's marks."""
-    marks = [_mark(plot, row, TOP + ROW * (number + 0.5)) for number, row in enumerate(plot.rows)]
-    ticks = [TickPlace(_x(plot, tick), tick_text(tick), tick == 1.0) for tick in plot.ticks]
+    left = min(WIDEST, max([LABELS, *(CHARACTER * len(row.label) + 4 for row in plot.rows)]))
+    marks = [_mark(plot, row, TOP + ROW * (number + 0.5), left) for number, row in enumerate(plot.rows)]
+    ticks = [TickPlace(_x(plot, tick, left), tick_text(tick), tick == 1.0) for tick in plot.ticks]
     return ForestPlaces(tuple(marks), tuple(ticks), TOP + ROW * len(marks) + BOTTOM, plot.left_out)
 
 
-def _mark(plot: Forest, row: ForestRow, y: float) -> MarkPlace:
-    low, high = (None if bound is None else _x(plot, bound) for bound in (row.low, row.high))
+def _mark(plot: Forest, row: ForestRow, y: float, left: float) -> MarkPlace:
+    low, high = (None if bound is None else _x(plot, bound, left) for bound in (row.low, row.high))
     interval = "" if row.low is None or row.high is None else f" ({ratio_text(row.low)} – {ratio_text(row.high)})"
     label = row.label if len(row.label) <= LONGEST else f"{row.label[: LONGEST - 1]}…"
-    return MarkPlace(row, label, y, _x(plot, row.ratio), low, high, f"{row.label}: {ratio_text(row.ratio)} ×{interval}")
+    return MarkPlace(
+        row, label, y, _x(plot, row.ratio, left), low, high, f"{row.label}: {ratio_text(row.ratio)} ×{interval}"
+    )
 
 
-def _x(plot: Forest, ratio: float) -> float:
-    return round(LABELS + plot.place(ratio) * (WIDTH - LABELS - RIGHT), 1)
+def _x(plot: Forest, ratio: float, left: float) -> float:
+    return round(left + plot.place(ratio) * (WIDTH - left - RIGHT), 1)

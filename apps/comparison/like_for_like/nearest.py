@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from apps.comparison.like_for_like.fact_codes import FactCodes
+from apps.comparison.like_for_like.mixtures import ENOUGH
 from apps.comparison.like_for_like.run_group import RunGroup
-from apps.comparison.like_for_like.strata import ENOUGH, FactorRules, MovedFacts, held_columns
+from apps.comparison.like_for_like.strata import FactorRules, MovedFacts, held_columns
 
 MOST_PAIRS = 3
 MOST_OF_A_LEVEL = 40  # groups that are looked at, those with most runs
@@ -53,15 +54,18 @@ def nearest_pairs(
         for other in levels[place + 1 :]:
             columns = held_columns(codes, factor, moved, factor.implied_between(*sorted((level, other))))
             ours, theirs = codes.codes[rows_of[level]][:, columns], codes.codes[rows_of[other]][:, columns]
-            unlike = (ours[:, None, :] != theirs[None, :, :]).sum(axis=2)
-            a, b = np.unravel_index(int(unlike.argmin()), unlike.shape)
+            unlike = ours[:, None, :] != theirs[None, :, :]
+            unknown = [codes.unknown[rows_of[one]][:, columns] for one in (level, other)]
+            known = unlike & ~unknown[0][:, None, :] & ~unknown[1][None, :, :]
+            apart = unlike.sum(axis=2) + known.sum(axis=2)  # what is known to differ is farther than what may be equal
+            a, b = np.unravel_index(int(apart.argmin()), apart.shape)
             row, other_row = rows_of[level][int(a)], rows_of[other][int(b)]
             names = [codes.names[c] for c in columns if codes.codes[row, c] != codes.codes[other_row, c]]
-            known = [n for n in names if n in codes.groups[row].facts and n in codes.groups[other_row].facts]
-            differs = tuple(sorted(known, key=lambda name: (ranks.get(name, len(ranks)), name)))
+            told = [n for n in names if n in codes.groups[row].facts and n in codes.groups[other_row].facts]
+            differs = tuple(sorted(told, key=lambda name: (ranks.get(name, len(ranks)), name)))
             groups = (codes.groups[row], codes.groups[other_row])
-            pair = NearestPair((level, other), groups, differs, tuple(n for n in names if n not in known))
-            pairs.append((len(names), -min(group.n for group in groups), pair))
+            pair = NearestPair((level, other), groups, differs, tuple(n for n in names if n not in told))
+            pairs.append((int(apart[a, b]), -min(group.n for group in groups), pair))
     pairs.sort(key=lambda found: found[:2])
     return tuple(pair for _, _, pair in pairs[:MOST_PAIRS])
 

@@ -48,6 +48,7 @@ class RunGroup:
     began: str = ""  # date of the first and the last run; empty where nobody asked
     ended: str = ""
     texts: Mapping[str, Any] = field(default_factory=dict)
+    source: str = ""  # the lab, and of published runs the report
 
     @cached_property
     def facts(self) -> Facts:

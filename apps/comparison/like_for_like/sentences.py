@@ -1,6 +1,6 @@
 """An answer in words: one sentence for the page, a label for each stratum, and what is missing."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
@@ -8,15 +8,17 @@ from django.utils.translation import gettext_noop, ngettext, pgettext
 
 from apps.comparison.labels import IN_BYTES, YES_OR_NO, label_of, operation_of, text_of
 from apps.comparison.like_for_like.answers import FactorAnswer, LevelContrast, MatchedFinding, StratumEffect
+from apps.comparison.like_for_like.mixtures import ENOUGH
 from apps.comparison.like_for_like.nearest import MissingRuns, NearestPair
 from apps.comparison.like_for_like.run_group import POINTS, RunGroup
-from apps.comparison.like_for_like.strata import ENOUGH, multiple_of_ram
+from apps.comparison.like_for_like.strata import multiple_of_ram
 from apps.comparison.questions.factor import Factor
 from apps.core import units
 from apps.runs.metrics import METRICS
 
 MOST_LEVELS = 4  # in one sentence
-MOST_FACTS = 4  # in the label of a stratum
+MOST_FACTS = 4  # in one sentence
+MOST_IN_LABEL = 5  # facts in the label of a stratum
 _IN_SUBTITLE = (
     "raid_level",
     "interface",
@@ -108,7 +110,7 @@ def _dependence(contrast: LevelContrast, factor: Factor) -> str:
     if contrast.dependence and contrast.dependence.fact:
         words["fact"] = _(label_of(contrast.dependence.fact))
         return _("depends on %(fact)s: %(level)s is %(low)s × to %(high)s × %(against)s") % words
-    return _("sets disagree and no held fact explains it: %(level)s is %(low)s × to %(high)s × %(against)s") % words
+    return _("sets disagree and no fact alone explains it: %(level)s is %(low)s × to %(high)s × %(against)s") % words
 
 
 def ratio_text(ratio: float) -> str:
@@ -129,11 +131,14 @@ def reason(answer: FactorAnswer, factor: Factor) -> str:
     if answer.nearest:
         pair = answer.nearest[0]
         ours, theirs = (factor.level_name(level) for level in pair.levels)
-        words = {"ours": ours, "theirs": theirs, "facts": facts_in_words((*pair.differs, *pair.unknown))}
-        return (
+        words = {"ours": ours, "theirs": theirs, "facts": facts_in_words(pair.differs)}
+        unknown = _("Not known of both: %(facts)s.") % {"facts": facts_in_words(pair.unknown)} if pair.unknown else ""
+        told = (
             _("No two runs are equal in everything else. Nearest: %(ours)s and %(theirs)s, which differ in %(facts)s.")
-            % words
-        )
+            if pair.differs
+            else _("No two runs are known to be equal in everything else. Nearest: %(ours)s and %(theirs)s.")
+        ) % words
+        return f"{told} {unknown}".strip()
     return _("No two runs are equal in everything else.")
 
 
@@ -204,6 +209,8 @@ def value_text(name: str, value: str | None) -> str:
 
 def property_text(name: str, value: str) -> str:
     """Return a fact's value so that it says what it is of, without its name: `1 MiB blocks`, `depth 16`."""
+    if name == "controller_cache" and value == "none":
+        return _("no cache")
     text = value_text(name, value)
     return _(_WITH_WORDS[name]) % {"value": text} if name in _WITH_WORDS else text
 
@@ -231,14 +238,15 @@ def labels_of_strata(effects: Sequence[StratumEffect], most: int | None = None) 
 
     `most`: for the first of them alone.
     """
-    facts = [effect.stratum.facts for effect in effects]
+    of_parts = {name for effect in effects for name in effect.stratum.part}
+    facts = [{**_facts_of_level(effect, of_parts), **effect.stratum.facts, **effect.stratum.part} for effect in effects]
     known = {name for some in facts for name in some} - {POINTS}
     differing = {name for name in known if len({one.get(name) for one in facts}) > 1}
     names = [name for name in _IN_LABEL if name in differing]
     chosen: list[str] = []
     parts = [0] * len(facts)
     for name in [*names, *sorted(differing - {*names})]:
-        if len(chosen) == MOST_FACTS:
+        if len(chosen) == MOST_IN_LABEL:
             break
         finer = _divided(facts, parts, name)
         if max(finer) > max(parts):
@@ -250,6 +258,13 @@ def labels_of_strata(effects: Sequence[StratumEffect], most: int | None = None) 
         own = words or [text for name in ("host", "machine") if (text := some.get(name))]
         labels.append(", ".join(own) or _("set %(n)s") % {"n": number})
     return labels
+
+
+def _facts_of_level(effect: StratumEffect, names: Collection[str]) -> dict[str, str]:
+    """Return those of these facts that all runs of the level share: what other sets have parts of."""
+    groups = effect.stratum.sides[effect.level].groups
+    values = {name: {group.facts.get(name) for group in groups} for name in names}
+    return {name: value for name, some in values.items() if len(some) == 1 and (value := next(iter(some)))}
 
 
 def _divided(facts: Sequence[Mapping[str, str]], parts: Sequence[int], name: str) -> list[int]:

@@ -5,17 +5,17 @@ for stratum in strata(codes, factor, Held(...)): stratum.sides["hardware"].logs
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Protocol
 
 from apps.comparison.like_for_like.fact_codes import FactCodes, matches
+from apps.comparison.like_for_like.mixtures import ENOUGH, CleanSides, Mixtures
 from apps.comparison.like_for_like.run_group import RunGroup
 from apps.comparison.readings import FILE_SIZE_OVER_RAM
 from apps.comparison.statistics.meta_analysis import LogRatio, Moments, log_ratio
 
-ENOUGH = 3  # runs on each side, for a variance of its own
 # Names of single disks, which only the question about disks asks for.
 IDENTITIES = ("place", "disk_serial", "serial", "disk")
 MOST_LEVELS = 24  # that are held against each other: those with most runs
@@ -29,6 +29,8 @@ class FactorRules(Protocol):
     def facts(self) -> tuple[str, ...]: ...
     @property
     def implied(self) -> tuple[str, ...]: ...
+    @property
+    def acts_through(self) -> tuple[str, ...]: ...
     @property
     def ignored(self) -> tuple[str, ...]: ...
     @property
@@ -57,6 +59,7 @@ class StratumSide:
 
     level: str
     groups: tuple[RunGroup, ...]
+    shared_by: int = 1  # strata with enough runs that have these same runs as a side
 
     @cached_property
     def logs(self) -> Moments:
@@ -89,7 +92,8 @@ class Stratum:
     """Groups with equal held facts.
 
     `facts` are those held, `unknown` the held ones that are equal only because the runs are on one target; `differs`
-    are implied and ignored facts that are not equal.
+    are implied and ignored facts that are not equal. `part` tells which part of a level it is, where its runs differ in
+    what comes with the factor: their facts of it.
     """
 
     facts: Mapping[str, str]
@@ -98,11 +102,20 @@ class Stratum:
     differs: tuple[str, ...]
     sizes: str = "file_size"  # or `file_size_over_ram`: what of the file size was held
     texts: Mapping[str, object] | None = None
+    part: Mapping[str, str] = field(default_factory=dict)
 
     def effect(self, level: str, against: str) -> LogRatio | None:
         """Return the log ratio of two levels; None where a side has too few runs for a variance."""
         ours, theirs = self.sides[level], self.sides[against]
         return log_ratio(ours.logs, theirs.logs) if min(ours.n, theirs.n) >= ENOUGH else None
+
+    def share_of_effect(self, level: str, against: str) -> LogRatio | None:
+        """Return the effect as it counts beside others of the same runs: their variance is shared out among them."""
+        ours, theirs = (
+            replace(side.logs, variance=side.logs.variance * side.shared_by)
+            for side in (self.sides[level], self.sides[against])
+        )
+        return log_ratio(ours, theirs) if min(ours.n, theirs.n) >= ENOUGH else None
 
     def pairs(self) -> Iterator[Pair]:
         return combinations(sorted(self.sides), 2)
@@ -118,11 +131,12 @@ def strata(codes: FactCodes, factor: FactorRules, moved: MovedFacts, against: st
     for implied, pairs in _kinds(factor, levels).items():
         columns = held_columns(codes, factor, moved, implied)
         rows = [row for row, level in enumerate(levels) if level is not None]
-        found += _of_columns(codes, levels, rows, columns, pairs, one_of=factor.one_of)
+        beside = Mixtures(codes, _implied_columns(codes, factor, moved, implied), factor.acts_through)
+        found += _of_columns(codes, levels, rows, columns, pairs, beside, one_of=factor.one_of)
         if factor.brings_ram and "file_size" not in (*moved.ignored, *moved.held):
             used = {id(group) for stratum in found for side in stratum.sides.values() for group in side.groups}
             others = [row for row in rows if id(codes.groups[row]) not in used]
-            found += _by_multiples(codes, levels, others, columns, pairs)
+            found += _by_multiples(codes, levels, others, columns, pairs, beside)
     return sorted(found, key=lambda stratum: -sum(side.n for side in stratum.sides.values()))
 
 
@@ -148,6 +162,15 @@ def held_columns(codes: FactCodes, factor: FactorRules, moved: MovedFacts, impli
     ]
 
 
+def _implied_columns(
+    codes: FactCodes, factor: FactorRules, moved: MovedFacts, implied: Sequence[str]
+) -> tuple[int, ...]:
+    """Return the columns of what comes with the factor, without what somebody moved."""
+    names = (*factor.implied, *implied)
+    apart = {*factor.facts, *factor.ignored, *IDENTITIES, *moved.held, *moved.ignored}
+    return tuple(c for c, name in enumerate(codes.names) if matches(name, names) and name not in apart)
+
+
 def _kinds(factor: FactorRules, levels: Sequence[str | None]) -> dict[tuple[str, ...], set[Pair] | None]:
     """Return which pairs of levels imply the same facts; None stands for all pairs."""
     distinct = {level for level in levels if level is not None}
@@ -165,6 +188,7 @@ def _of_columns(
     rows: Iterable[int],
     columns: Sequence[int],
     pairs: set[Pair] | None,
+    beside: Mixtures,
     sizes: str = "file_size",
     extra: Mapping[int, str] | None = None,
     one_of: Callable[[Mapping[str, str]], tuple[str, float]] | None = None,
@@ -176,9 +200,11 @@ def _of_columns(
         if level is not None:
             key = int(keys[row]), extra[row] if extra else ""
             members[key].setdefault(level, []).append(row)
-    parts = [some for by_level in members.values() for some in _parts(by_level, pairs)]
-    if one_of:
-        parts = [{level: _of_one_value(codes, own, one_of) for level, own in some.items()} for some in parts]
+    parts: list[CleanSides] = []
+    for by_level in members.values():
+        for some in _parts(by_level, pairs):
+            sides = {level: _of_one_value(codes, own, one_of) for level, own in some.items()} if one_of else some
+            parts += beside.divide(sides)
     return _strata(codes, parts, columns, sizes)
 
 
@@ -208,41 +234,46 @@ def _parts(by_level: dict[str, list[int]], pairs: set[Pair] | None) -> Iterator[
         yield {level: by_level[level] for level in pair}
 
 
-def _strata(
-    codes: FactCodes, parts: Sequence[Mapping[str, Sequence[int]]], columns: Sequence[int], sizes: str
-) -> list[Stratum]:
+def _strata(codes: FactCodes, parts: Sequence[CleanSides], columns: Sequence[int], sizes: str) -> list[Stratum]:
     """Return a stratum for each of these rows by level."""
     if not parts:
         return []
-    sets = [[row for some in by_level.values() for row in some] for by_level in parts]
+    sets = [[row for some in clean.rows.values() for row in some] for clean in parts]
     names = {codes.names[column] for column in columns}
     differing, unknown = codes.differing(sets), codes.unknown_names([rows[0] for rows in sets], columns)
     found = []
-    for by_level, rows, differs, unknown_names in zip(parts, sets, differing, unknown, strict=True):
-        first, held = codes.groups[rows[0]], names.difference(differs)
+    for clean, rows, differs, unknown_names in zip(parts, sets, differing, unknown, strict=True):
+        first = codes.groups[rows[0]]
+        held = names.union(codes.names[column] for column in clean.held).difference(differs)
         found.append(
             Stratum(
                 facts={name: value for name, value in first.facts.items() if name in held},
                 sides={
-                    level: StratumSide(level, tuple(codes.groups[row] for row in some))
-                    for level, some in by_level.items()
+                    level: StratumSide(level, tuple(codes.groups[row] for row in some), clean.shared_by.get(level, 1))
+                    for level, some in clean.rows.items()
                 },
                 unknown=unknown_names,
                 differs=differs,
                 sizes=sizes,
                 texts=first.texts,
+                part=clean.part,
             )
         )
     return found
 
 
 def _by_multiples(
-    codes: FactCodes, levels: Sequence[str | None], rows: Sequence[int], columns: Sequence[int], pairs: set[Pair] | None
+    codes: FactCodes,
+    levels: Sequence[str | None],
+    rows: Sequence[int],
+    columns: Sequence[int],
+    pairs: set[Pair] | None,
+    beside: Mixtures,
 ) -> list[Stratum]:
     """Return strata of files that are the same multiple of each host's RAM."""
     multiples = {row: multiple for row in rows if (multiple := multiple_of_ram(codes.groups[row].facts))}
     other_columns = [column for column in columns if codes.names[column] != "file_size"]
-    return _of_columns(codes, levels, multiples, other_columns, pairs, FILE_SIZE_OVER_RAM, multiples)
+    return _of_columns(codes, levels, multiples, other_columns, pairs, beside, FILE_SIZE_OVER_RAM, multiples)
 
 
 def multiple_of_ram(facts: Mapping[str, str]) -> str:

@@ -19,6 +19,7 @@ from apps.comparison.like_for_like.forest import MOST_ROWS, forest
 from apps.comparison.like_for_like.forest_svg import places
 from apps.comparison.like_for_like.free_comparison import address_of_answer
 from apps.comparison.like_for_like.missing_plan import plans_for
+from apps.comparison.like_for_like.nearest import NearestPair
 from apps.comparison.like_for_like.report import answer_one, report
 from apps.comparison.like_for_like.report_questions import questions_of_reports
 from apps.comparison.like_for_like.scope import labs_of
@@ -111,6 +112,7 @@ def _context(request: LabRequest, answer: FactorAnswer, factor: Factor, selectio
                     for level, group in zip(pair.levels, pair.groups, strict=True)
                 ],
                 nearest_words(pair),
+                _address_if_unknown_is_equal(pair, factor, selection),
             )
             for pair in answer.nearest
         ],
@@ -142,6 +144,15 @@ def _context(request: LabRequest, answer: FactorAnswer, factor: Factor, selectio
         "measure": measure_words(answer),
         "method": MATCHED,
     }  # fmt: skip
+
+
+def _address_if_unknown_is_equal(pair: NearestPair, factor: Factor, selection: FactorSelection) -> str:
+    """Return the address that ignores what is not known of a pair; empty where it also differs in what is known."""
+    if pair.differs:
+        return ""
+    for name in pair.unknown:
+        selection = selection.ignore(name)
+    return link_of(factor, selection)
 
 
 def _moves(names: Iterable[str], move: Any, factor: Factor, selection: FactorSelection) -> list[tuple[str, str]]:

@@ -131,7 +131,18 @@ def _values(name: str, counted: Iterable[tuple[Any, int]], wanted: Sequence[str]
     known = {address_value(value): (value, runs) for value, runs in counted if not isinstance(value, list | dict)}
     known = {value: (value, 0) for value in wanted} | known
     ordered = sorted(known, key=lambda key: natural(known[key][0]))
-    return [FilterValue(key, text_of(name, known[key][0]), known[key][1], key in wanted) for key in ordered]
+    return [
+        _value_of_many(key, known, key in wanted)
+        if name == "run" and "," in key
+        else FilterValue(key, text_of(name, known[key][0]), known[key][1], key in wanted)
+        for key in ordered
+    ]
+
+
+def _value_of_many(key: str, known: Mapping[str, tuple[Any, int]], is_chosen: bool) -> FilterValue:
+    """Return several runs as one value: how many they are, and how many of them there are with the other filters."""
+    runs = key.split(",")
+    return FilterValue(key, f"{len(runs)} of them", sum(known[run][1] for run in runs if run in known), is_chosen)
 
 
 def address_value(value: Any) -> str:

@@ -64,7 +64,7 @@ _MOMENTS = "points{n}, count{n}, avg(log{n}), var_samp(log{n})"
 _POINTS = "points{n}, count{n}"
 _RUNS = "(array_agg(whole.run_id))[1:%(most_runs)s]"
 _COLUMNS = (
-    "id", "facts", "labels", "tool", "tool_version", "host__name", "target_id", "target__name",
+    "id", "lab_id", "origin", "facts", "labels", "tool", "tool_version", "host__name", "target_id", "target__name",
     "target__filesystem_id", "target__filesystem__disk_id", "target__filesystem__array_id",
     "target__filesystem__device_name", "target__host_id", "target__disk_id", "target__array_id", "workload_id",
     "workload__spec", "study_run__configuration__study__slug",
@@ -92,7 +92,7 @@ def load_groups(
     points = _points(examples, ids)
     dates = _dates({run for some in alike.values() for run in (some.first, some.last)}) if in_detail else {}
     for place, some in alike.items():
-        facts, target, stored = known.configurations[place.configuration]
+        facts, target, stored, source = known.configurations[place.configuration]
         groups[ids[place.measure]].append(
             RunGroup(
                 configuration=facts,
@@ -103,6 +103,7 @@ def load_groups(
                 began=min(dates.get(some.first, ""), dates.get(some.last, "")),
                 ended=max(dates.get(some.first, ""), dates.get(some.last, "")),
                 texts=stored,
+                source=source,
             )
         )
     return groups
@@ -172,7 +173,7 @@ class KnownConfigurations:
     Several keys are of one configuration where they differ in facts of single runs, or in patches of a kernel.
     """
 
-    configurations: list[tuple[dict[str, str], str, dict[str, Any]]]  # facts, target, what is stored
+    configurations: list[tuple[dict[str, str], str, dict[str, Any], str]]  # facts, target, what is stored, source
     numbers: dict[int, int]  # by key
 
 
@@ -183,7 +184,7 @@ def _configurations(first_of: Mapping[int, int]) -> KnownConfigurations:
     places = DiskNames([run for pk, run in runs.items() if _is_single(stored_of[pk])])
     asked = {run["workload_id"]: run["workload__spec"] for run in runs.values()}
     workloads = {pk: workload_facts(spec or {}) for pk, spec in asked.items()}
-    alike: dict[tuple[str, frozenset[tuple[str, str]]], int] = {}
+    alike: dict[tuple[str, str, frozenset[tuple[str, str]]], int] = {}
     known = KnownConfigurations([], {})
     for key, first in first_of.items():
         if run := runs.get(first):
@@ -193,9 +194,11 @@ def _configurations(first_of: Mapping[int, int]) -> KnownConfigurations:
             if _is_single(stored) and (name := places.name(run)):
                 facts["place"] = name
             target = str(run["target_id"] or place_of_run(stored))
-            number = alike.setdefault((target, frozenset(facts.items())), len(alike))
+            report = run["study_run__configuration__study__slug"] if run["origin"] == "published" else None
+            source = f"{run['lab_id']}:{report or ''}"
+            number = alike.setdefault((source, target, frozenset(facts.items())), len(alike))
             if number == len(known.configurations):
-                known.configurations.append((facts, target, stored))
+                known.configurations.append((facts, target, stored, source))
             known.numbers[key] = number
     return known
 

@@ -21,6 +21,7 @@ FACTOR = Factor(
     level_of=of_fact("controller_cache"),
     asks=(*RANDOM_WRITES_FIRST, *STREAMS[1:]),
     implied=("controller*", "cache_protection", "cache_policy", "write_policy"),
+    acts_through=("write_policy", "cache_policy"),
     first=("none",),
     name_of=name_of,
 )

@@ -67,7 +67,8 @@ class Factor:
     `name` stands in addresses. `fact` is the fact by which the free comparison shows it; `own` are all facts that the
     levels are made of. `implied` facts come with the factor and may differ (`controller*` stands for all names that
     begin so), `implied_between` adds what only some pairs of levels imply; `ignored` facts never matter to it. All
-    others are held equal. `always` are facts that must be known, or on one target, even where no run tells them.
+    others are held equal. Of a mixture of implied facts what both levels have is held equal, except what the factor
+    `acts_through`. `always` are facts that must be known, or on one target, even where no run tells them.
     `first` are the levels to hold others against, the preferred one first; `asks` the measures, the first one first.
     `is_of_point`: the levels are of a point, not of a configuration. `one_of` returns what each side of a set has one
     value of, and how much that is preferred where several have as many runs. `jobs_of` returns what of fio's jobs makes
@@ -87,6 +88,7 @@ class Factor:
     first: tuple[str, ...] = ()
     name_of: Callable[[str], Text] = as_it_is
     implied_between: Callable[[str, str], tuple[str, ...]] = nothing_more
+    acts_through: tuple[str, ...] = ()
     is_order_of_time: bool = False  # of levels that follow each other: the older one is held against
     is_of_point: bool = False
     one_of: Callable[[Facts], tuple[str, float]] | None = None

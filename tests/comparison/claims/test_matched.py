@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -10,6 +11,7 @@ from apps.comparison.claims.checks.definition import DefinitionError
 from apps.comparison.claims.evaluation import evaluate, evaluate_study
 from apps.comparison.claims.marks import marks
 from apps.comparison.claims.matched.claimed_question import ClaimedQuestion, claimed_question_of
+from apps.comparison.claims.matched.evaluation import confounders_of
 from apps.comparison.claims.matched.stored_answer import answer_of, contrast_of, stored_of
 from apps.comparison.claims.matched.verdict import verdict_of_contrast
 from apps.comparison.claims.models import Claim
@@ -168,6 +170,18 @@ def test_a_claim_has_the_verdict_of_its_matched_sets(lab: Lab, study: Study) -> 
     named = {(one["kind"], one["fact"]) for one in claim.confounders}
     assert {("implied", "disk_count"), ("implied", "raid_implementation"), ("not_recorded", "controller")} <= named
     assert "disks (4 / 1): implied by the factor" in claim.reservations
+
+
+def test_confounders_are_told_in_units_and_what_no_side_knows_is_no_difference() -> None:
+    claim = claimed(factor="raid_level", level="5", against="single")
+    differs = {"chunk_size": [["65536"], ["none"]], "write_policy": [[], []], "controller": [["LSI"], []]}
+    stored = {"contrast": None, "nowhere": []}
+    with_sets = {**stored, "contrast": {"sets": [{"differs": differs, "unknown": []}]}}
+    with mock.patch("apps.comparison.claims.matched.evaluation.contrast_of", return_value=None):
+        found = {one["fact"]: (one["kind"], one["text"]) for one in confounders_of(claim, with_sets)}
+    assert found == {
+        "chunk_size": ("implied", "64\xa0KiB / none"), "controller": ("implied", "LSI / ?"), "write_policy": ("unknown", ""),
+    }  # fmt: skip
 
 
 def test_what_is_missing_is_kept_where_it_cannot_be_answered(lab: Lab, study: Study) -> None:

@@ -82,7 +82,7 @@ def test_it_is_written_with_its_verdict_and_shows_sets_and_confounders(
     for path in ("/studies/disks/", "/studies/disks/claims/"):
         assert "RAID 5 writes half as fast again" in page(sign_in("viewer"), path)
     told = page_text(page(sign_in("viewer"), "/studies/disks/"))
-    assert "2 matched sets with their runs" in told
+    assert "3 matched sets with their runs" in told  # hardware and software RAID 5 apart
     assert "disks (4 / 1): implied by the factor" in told
 
 
@@ -140,7 +140,7 @@ def test_it_is_edited_and_deleted(sign_in: SignIn, study: Study) -> None:
 @pytest.mark.usefixtures("runs")
 def test_without_a_study_the_page_says_where_to_make_one(sign_in: SignIn) -> None:
     text = page(sign_in("engineer"), ABOUT)
-    assert "A claim belongs to a study, and there is none yet." in text
+    assert "A claim belongs to a study, and your lab has none of its own yet." in text
 
 
 @pytest.mark.usefixtures("runs")

@@ -9,7 +9,8 @@ import pytest
 from apps.comparison.like_for_like.answers import FactorAnswer, answer_factor, judge, with_what_is_missing
 from apps.comparison.like_for_like.dependence import find_dependence
 from apps.comparison.like_for_like.fact_codes import FactCodes
-from apps.comparison.like_for_like.forest import forest, ticks
+from apps.comparison.like_for_like.forest import Forest, ForestRow, forest, ticks
+from apps.comparison.like_for_like.forest_svg import places
 from apps.comparison.like_for_like.run_group import RunGroup, facts_of_run, point_facts
 from apps.comparison.like_for_like.selection import FactorSelection, parse_selection
 from apps.comparison.like_for_like.sentences import labels_of_strata, missing_words, nearest_words, sentence, subtitle
@@ -77,6 +78,29 @@ def test_an_unknown_fact_equals_itself_on_the_same_target_only() -> None:
         group(filesystem="xfs", disk_model=None, target="t2"),
     ]
     assert sets(ask("filesystem", known, *there)) == 0
+
+
+def test_runs_of_one_host_that_do_not_tell_its_architecture_have_the_same() -> None:
+    """Reports that tell theirs leave a lab's own answers as they are."""
+    ours = [group(filesystem=one, target=one) for one in ("ext4", "xfs")]
+    report = group(filesystem="ext2", host="aiodda2", architecture="32-bit x86", target="r")
+    answer = ask("filesystem", *ours, report)
+    assert sets(answer) == 1
+    assert answer.strata[0].unknown == ()
+    elsewhere = group(filesystem="btrfs", host=None, target="e")
+    assert sets(ask("filesystem", group(filesystem="ext4", host=None, target="f"), elsewhere, report)) == 0
+
+
+def test_what_a_report_tells_takes_no_answer_of_a_lab_away() -> None:
+    from dataclasses import replace
+
+    ours = [replace(group(filesystem=one, target=one, disk_count=None), source="1:") for one in ("ext4", "xfs")]
+    report = replace(group(filesystem="ext2", disk_count=8, target="r"), source="2:paper")
+    answer = ask("filesystem", *ours, report)
+    assert [sorted(stratum.sides) for stratum in answer.strata] == [["ext4", "xfs"]]
+    assert answer.strata[0].unknown == ("disk_count",)
+    told = replace(group(filesystem="btrfs", disk_count=4, target="t"), source="1:")
+    assert sets(ask("filesystem", *ours, report, told)) == 0  # a run of the lab tells it: others may differ in it
 
 
 def test_an_unknown_fact_does_not_equal_a_known_one() -> None:
@@ -169,6 +193,20 @@ def test_without_a_set_the_nearest_pair_says_what_else_differs_in_order() -> Non
     assert "differ in kernel" in sentence(answer, BY_NAME["filesystem"])
     only_far = ask("filesystem", group(filesystem="ext4"), far)
     assert only_far.nearest[0].differs == ("host", "ram", "kernel")
+
+
+def test_what_is_not_known_is_nearer_than_what_differs_and_is_not_said_to_differ() -> None:
+    nothing = {"disk_model": None, "disk_count": None}
+    ours = group(filesystem="ext4", raid_level="0", **nothing)
+    unknown = group(filesystem="xfs", raid_level="0", target="x", **nothing)
+    differs = group(filesystem="btrfs", raid_level="5", target="b", disk_model=None)
+    other = group(filesystem="zfs", raid_level="6", host="b")
+    answer = ask("filesystem", ours, unknown, differs, other)
+    assert answer.nearest[0].levels == ("ext4", "xfs")
+    assert sentence(answer, BY_NAME["filesystem"]) == (
+        "No two runs are known to be equal in everything else. Nearest: ext4 and xfs. "
+        "Not known of both: disks, disk model."
+    )
 
 
 def test_runs_measured_one_level_after_the_other_are_marked() -> None:
@@ -274,6 +312,16 @@ def test_the_axis_has_one_and_room_for_every_tick() -> None:
         assert 1.0 in found
         assert all(low <= tick <= high for tick in found)
         assert 3 <= len(found) <= 8
+
+
+def test_labels_that_differ_at_their_end_are_whole_in_the_plot() -> None:
+    long = "sedna, RAID 5, SATA, 1 GiB cache, write-through"
+    rows = [ForestRow(label, 1.5, 1.2, 1.8) for label in (long, long.replace("through", "back"))]
+    short = places(Forest((ForestRow("sedna", 1.5, 1.2, 1.8),), 0.9, 2.0, (1.0,)))
+    plot = places(Forest(tuple(rows), 0.9, 2.0, (1.0,)))
+    assert [mark.label for mark in plot.marks] == [row.label for row in rows]
+    assert short.ticks[0].x < 240
+    assert 300 <= plot.ticks[0].x <= plot.width - 200
 
 
 def test_an_endless_interval_does_not_make_all_others_a_dot() -> None:

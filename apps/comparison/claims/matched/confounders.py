@@ -15,7 +15,7 @@ def confounder_words(confounder: Mapping[str, Any]) -> str:
     if confounder["kind"] == "implied":
         return _("%(fact)s (%(values)s): implied by the factor") % words
     if confounder["kind"] == "unknown":
-        return _("%(fact)s not known, but on one target") % words
+        return _("%(fact)s not known, taken as equal") % words
     if confounder["kind"] == "not_recorded":
         return _("%(fact)s recorded by no run") % words
     if confounder["kind"] == "time":

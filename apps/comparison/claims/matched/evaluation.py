@@ -12,6 +12,7 @@ from apps.comparison.claims.evidence import caveat_entry, whole_readings
 from apps.comparison.claims.matched.claimed_question import ClaimedQuestion
 from apps.comparison.claims.matched.stored_answer import contrast_of, runs_of_sets, stored_of
 from apps.comparison.claims.matched.verdict import verdict_of_contrast
+from apps.comparison.labels import IN_BYTES
 from apps.comparison.like_for_like.answers import LevelContrast
 from apps.comparison.like_for_like.fact_codes import matches
 from apps.comparison.like_for_like.report import answer_pair
@@ -19,12 +20,13 @@ from apps.comparison.like_for_like.scope import labs_of
 from apps.comparison.like_for_like.strata import IDENTITIES
 from apps.comparison.question import QuestionError
 from apps.comparison.readings import Reading
+from apps.core import units
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
 from apps.runs.models import Sample
 
 Json = dict[str, Any]
-RULES = 1  # raise it when the same answer may get another verdict, so that stored ones are made again
+RULES = 2  # raise it when the same answer may get another verdict, so that stored ones are made again
 MOST_CAVEAT_SAMPLES = 2_000
 # What may be behind a difference, the worst first: `differs` although it was moved out of the way, `unknown` but on one
 # target, `not_recorded` by any run, `implied` by the factor, `time`: one level was measured before the other.
@@ -113,9 +115,11 @@ def confounders_of(claimed: ClaimedQuestion, stored: Mapping[str, Any]) -> list[
 
     for one in sets:
         for name, values in one["differs"].items():
-            if name not in hidden:
+            if name not in hidden and not any(values):
+                add("unknown", name, "")  # on neither side
+            elif name not in hidden:
                 is_implied = name not in claimed.ignore and matches(name, free)
-                add("implied" if is_implied else "differs", name, " / ".join(_side_text(side) for side in values))
+                add("implied" if is_implied else "differs", name, " / ".join(_side_text(name, side) for side in values))
         for name in one["unknown"]:
             add("unknown", name, "")
     contrast = contrast_of(stored)
@@ -128,8 +132,9 @@ def confounders_of(claimed: ClaimedQuestion, stored: Mapping[str, Any]) -> list[
     return sorted(entries.values(), key=lambda entry: (KINDS.index(entry["kind"]), entry["fact"]))
 
 
-def _side_text(values: list[str]) -> str:
-    return ", ".join(values) or "?"
+def _side_text(name: str, values: list[str]) -> str:
+    sizes = (units.size(int(value)) if name in IN_BYTES and value.isdigit() else value for value in values)
+    return ", ".join(sizes) or "?"
 
 
 def _caveats(contrast: LevelContrast | None, operation: str, metric: str) -> list[Json]:

@@ -57,7 +57,8 @@ def _set(effect: StratumEffect) -> Json:
     stratum = effect.stratum
     sides = {level: stratum.sides[level] for level in (effect.level, effect.against)}
     return {
-        "facts": dict(stratum.facts), "unknown": list(stratum.unknown), "sizes": stratum.sizes,
+        "facts": dict(stratum.facts), "part": dict(stratum.part), "unknown": list(stratum.unknown),
+        "sizes": stratum.sizes,
         "differs": {name: [_values(side, name) for side in sides.values()] for name in stratum.differs},
         "sides": {
             level: {"n": side.n, "mean": side.logs.mean, "variance": side.logs.variance, "runs": list(side.runs),
@@ -126,7 +127,9 @@ def _effect(kept: Json, level: str, against: str) -> StratumEffect:
     for place, (name, side) in enumerate(kept["sides"].items()):
         own = {fact: values[place][0] for fact, values in kept["differs"].items() if len(values[place]) == 1}
         sides[name] = _side(name, side, {**kept["facts"], **own})
-    stratum = Stratum(kept["facts"], sides, tuple(kept["unknown"]), tuple(kept["differs"]), kept["sizes"])
+    stratum = Stratum(
+        kept["facts"], sides, tuple(kept["unknown"]), tuple(kept["differs"]), kept["sizes"], part=kept.get("part", {})
+    )
     return StratumEffect(stratum, level, against, stratum.effect(level, against))
 
 
