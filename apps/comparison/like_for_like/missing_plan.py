@@ -188,7 +188,8 @@ def _fits(
 def _offers(lab_id: int) -> list[_Offer]:
     """Return the targets that the lab's agents offer, with what is known of them: now, else at their newest run."""
     found: QuerySet[Target] = Target.objects.filter(lab=lab_id, is_agents_own=True, gone_at=None)
-    targets = list(found.select_related("host").order_by("host__name", "name"))
+    found = found.select_related("host", "disk", "array", "filesystem__disk", "filesystem__array")
+    targets = list(found.order_by("host__name", "name"))
     parts = parts_of({target.host_id: target.host for target in targets}.values())
     newest = Run.objects.filter(target__in=targets, state=State.FINISHED).order_by("target", "-pk").distinct("target")
     runs = {
