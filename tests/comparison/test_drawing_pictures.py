@@ -1,5 +1,6 @@
 """Pictures by Matplotlib: the chart's own numbers as drawn marks, the same bytes each time, and text that is only text."""
 
+import os
 import re
 import subprocess
 import sys
@@ -180,7 +181,9 @@ def test_labels_that_would_run_into_each_other_are_turned() -> None:
 @pytest.mark.slow
 def test_who_draws_no_picture_never_loads_matplotlib() -> None:
     program = (
-        "import sys, apps.comparison.charts.picture as picture, apps.comparison.charts.comparison; "
+        "import sys, django; django.setup(); "
+        "import apps.comparison.charts.picture as picture, apps.comparison.charts.comparison; "
         "assert 'matplotlib' not in sys.modules; picture.set_up(); assert 'matplotlib.pyplot' not in sys.modules"
     )
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+    env = {**os.environ, "DJANGO_SETTINGS_MODULE": "apps.settings"}
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60, env=env)

@@ -62,11 +62,13 @@ def _store_cell(plan: Plan, row: PlanConfiguration, point: PlanPoint, reason: st
 
 
 def explain_no_deletion(plans: QuerySet[Plan]) -> str:
-    """Return why these plans cannot be deleted now, as a sentence: runs of them wait or are under way; else nothing.
+    """Return why these plans cannot be deleted now, as a sentence: runs that they started wait or are under way.
 
-    Without its plan a queued run would be carried out all the same, and nobody could see what for.
+    Without its plan such a run would be carried out all the same, and nobody could see what for. Runs that a person
+    started, of a plan that was never started itself, are no obstacle.
     """
-    count = Run.objects.open().filter(planned_run__row__plan__in=plans).count()
+    started = Run.objects.open().filter(planned_run__row__plan__execution__isnull=False)
+    count = started.filter(planned_run__row__plan__in=plans).count()
     if not count:
         return ""
     runs = f"{count} run{'' if count == 1 else 's'}"
