@@ -41,9 +41,9 @@ def test_a_run_is_started_watched_and_seen_finished(stack: Stack, signed_in: Pag
     page = signed_in
     page.goto(f"{stack.url}/runs/new/")
     page.get_by_label("Repetitions").fill("1")
-    page.get_by_label("Pattern").select_option("randwrite")
-    page.get_by_label("File size").fill("8m")
-    page.get_by_label("Runtime, s").fill("4")
+    page.locator("#id_jobs-0-rw").select_option("randwrite")
+    page.locator("#id_jobs-0-file_size").fill("8m")
+    page.locator("#id_jobs-0-runtime").fill("4")
     page.get_by_role("button", name="Start").click()
     page.wait_for_url("**/runs/**")
     expect(page.get_by_role("progressbar").first).to_be_visible(timeout=15000)

@@ -42,6 +42,7 @@ def test_from_runs_to_a_wiki_page(signed_in, cast, complaints):
     expect(page.get_by_role("rowheader", name="disco")).to_be_visible()
 
     page.goto("/compare/?study=disco-o-memoria")
+    page.locator("#share-menu summary").click()
     page.get_by_role("link", name="Add to study…").click()
     page.get_by_label("Title").fill("Scrivere")
     page.get_by_role("button", name="Add to study").click()
