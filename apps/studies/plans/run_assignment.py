@@ -45,7 +45,6 @@ class StudysRuns:
     facts: dict[int, RunFacts]
     planned: dict[int, PlannedRun]
     accepted_at: dict[int, datetime] = field(default_factory=dict)  # when the host began: with filling the test files
-    requested: dict[int, RunFacts] = field(default_factory=dict)  # of finished runs that were made for a step
 
 
 @dataclass(frozen=True)
@@ -104,13 +103,7 @@ def runs_of(study: Study, host_id: int | None = None, plan_id: int | None = None
     if plan_id is not None:
         steps = steps.filter(row__plan=plan_id)
     planned = {planned_run.run_id: planned_run for planned_run in steps}
-    requested = {
-        run.pk: _requested_facts(run)
-        for some in runs.values()
-        for run in some
-        if run.pk in planned and run.state == "finished"
-    }
-    return StudysRuns(dict(runs), facts, planned, accepted_at, requested)
+    return StudysRuns(dict(runs), facts, planned, accepted_at)
 
 
 def _measured_points(samples: Any) -> Iterator[tuple[int, MeasuredPoint]]:
@@ -133,9 +126,7 @@ def find_result_differences(planned: PlannedRun) -> list[DemandDifference]:
     points = [point for _, point in _measured_points(Sample.objects.filter(run=run))]
     jobs = run.workload.jobs if run.workload else []
     demand = demand_of(planned.row, planned.point, jobs[0].get("file_size") if jobs else None)
-    if differences(demand, _requested_facts(run)):
-        return []
-    return differences(demand, _facts(run, points))
+    return differences(demand, _facts(run, points)) if _was_asked(demand, run) else []
 
 
 def assign_runs(plan: Plan, file_sizes: Mapping[Place, int | None], study_runs: StudysRuns) -> Assignment:
@@ -182,10 +173,11 @@ def _as_requested(plan: Plan, file_sizes: Mapping[Place, int | None], study_runs
             for run in study_runs.by_configuration.get(elsewhere.get(place) or row.configuration_id or 0, []):
                 differs = differences(demand, study_runs.facts[run.pk])
                 planned = study_runs.planned.get(run.pk)
-                if differs and planned and _is_of_step(planned, place) and _was_asked(demand, run, study_runs):
+                is_of_step = _is_of_step(planned, place)
+                if differs and planned and is_of_step and run.state == "finished" and _was_asked(demand, run):
                     held[place].append(replace(_held(run, study_runs), is_other_result=True))
                     counted.add((row.pk, run.pk))
-                elif not differs and _is_of_step(planned, place):
+                elif not differs and is_of_step:
                     held[place].append(_held(run, study_runs))
                     counted.add((row.pk, run.pk))
                     if (value := _value(demand, study_runs.facts[run.pk])) is not None:
@@ -196,10 +188,9 @@ def _as_requested(plan: Plan, file_sizes: Mapping[Place, int | None], study_runs
     return Assignment(held, _grouped(plan, lost), values)
 
 
-def _was_asked(demand: CellDemand, run: Run, study_runs: StudysRuns) -> bool:
-    """Return whether a finished run of a step was asked for what the step's cell asks for now."""
-    requested = study_runs.requested.get(run.pk)
-    return requested is not None and not differences(demand, requested)
+def _was_asked(demand: CellDemand, run: Run) -> bool:
+    """Return whether a run was asked for what a cell asks for now, whatever it measured."""
+    return not differences(demand, _facts(run, ()))
 
 
 def _is_of_step(planned: PlannedRun | None, place: Place) -> bool:
@@ -263,7 +254,7 @@ def _agrees(measured_point: MeasuredPoint, wanted: Sequence[int | None], operati
 
 
 def _facts(run: Run, measured: Sequence[MeasuredPoint]) -> RunFacts:
-    """Return what a run measured, or what was asked of one that has not measured yet."""
+    """Return what a run measured, or what was asked of it where nothing is measured."""
     jobs = run.workload.jobs if run.workload else []
     facts_known = run.workload.spec if run.workload and not jobs else {}
     options: dict[int | None, Mapping[str, Any]] = {None: {name: _plain(facts_known.get(name)) for name in OPTIONS}}
@@ -281,24 +272,6 @@ def _facts(run: Run, measured: Sequence[MeasuredPoint]) -> RunFacts:
         points=[point for point in measured if point.operation != "disk"] or points,
         sizes=sizes,
         options=options,
-        labels={**run.labels, **run.facts},
-        target=(run.target_id, str(run.target)) if run.target_id else None,
-        host=(run.host.pk, run.host.name) if run.host else None,
-    )
-
-
-def _requested_facts(run: Run) -> RunFacts:
-    """Return what a run was asked for, whatever it measured."""
-    jobs = run.workload.jobs if run.workload else []
-    return RunFacts(
-        tool=run.tool,
-        points=[
-            MeasuredPoint(name, section=number)
-            for number, job in enumerate(jobs)
-            for name in operations_of_pattern(str(job.get("rw", "")))
-        ],
-        sizes={number: _sizes(job) for number, job in enumerate(jobs)},
-        options={number: {name: _plain(job.get(name)) for name in OPTIONS} for number, job in enumerate(jobs)},
         labels={**run.labels, **run.facts},
         target=(run.target_id, str(run.target)) if run.target_id else None,
         host=(run.host.pk, run.host.name) if run.host else None,
