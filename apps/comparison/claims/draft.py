@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Any
 
 from django.db import IntegrityError, transaction
+from django.forms import Form
 from django.http import QueryDict
 
 from apps.comparison.claims.check_fields import LEAST, MOST, WRITTEN, Fields, check_of, fields_of
@@ -140,14 +141,19 @@ class ClaimDraft:
         claim = self.claim or Claim(study=self.study, position=Claim.objects.of_study(self.study).count())
         for name, value in {**fields, "changed_by": actor}.items():
             setattr(claim, name, value)
-        try:
-            with transaction.atomic():
-                claim.save()
-        except IntegrityError:  # somebody took the code a moment ago
-            self.form.add_error("code", "Another claim of this study has this code; give this one a code of its own.")
-            return None
-        evaluate(claim)
-        return claim
+        return store_claim(claim, self.form)
+
+
+def store_claim(claim: Claim, form: Form) -> Claim | None:
+    """Save and evaluate a claim; None, with an error at the form's code, where somebody took its code a moment ago."""
+    try:
+        with transaction.atomic():
+            claim.save()
+    except IntegrityError:
+        form.add_error("code", "Another claim of this study has this code; give this one a code of its own.")
+        return None
+    evaluate(claim)
+    return claim
 
 
 def next_code(study: Study) -> str:

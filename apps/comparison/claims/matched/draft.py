@@ -6,13 +6,11 @@ from functools import cached_property
 from typing import Any
 
 import msgspec
-from django.db import IntegrityError, transaction
 from django.http import QueryDict
 from django.utils.translation import get_language
 
 from apps.comparison.claims.checks.definition import DefinitionError
-from apps.comparison.claims.draft import next_code
-from apps.comparison.claims.evaluation import evaluate
+from apps.comparison.claims.draft import next_code, store_claim
 from apps.comparison.claims.matched.claimed_question import ClaimedQuestion, claimed_question_of
 from apps.comparison.claims.matched.evaluation import evaluate_question
 from apps.comparison.claims.matched.forms import QuestionClaimForm
@@ -100,11 +98,4 @@ class QuestionDraft:
         claim.changed_by = actor
         for name in WORDS:
             setattr(claim, name, cleaned[name])
-        try:
-            with transaction.atomic():
-                claim.save()
-        except IntegrityError:  # somebody took the code a moment ago
-            self.form.add_error("code", "Another claim of this study has this code; give this one a code of its own.")
-            return None
-        evaluate(claim)
-        return claim
+        return store_claim(claim, self.form)
