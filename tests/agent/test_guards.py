@@ -145,6 +145,9 @@ def test_a_disk_that_is_too_warm_fails_and_one_without_sensor_is_not_checked(
     usual = temperature.check({}, place)
     assert (usual.outcome, usual.limits) == ("not checked", {"nvme0n1": 81.85})
     assert "no limit is known of sda" in usual.text
+    for strange in (float("nan"), True, "60"):  # no limit, so each drive's own threshold holds
+        assert temperature.check({"celsius": strange}, place).limits == {"nvme0n1": 81.85}
+    assert temperature.check({"celsius": 10**400}, place).limits == {"nvme0n1": 1000.0, "sda": 1000.0}
     monkeypatch.setattr(mount, "disks_below", lambda _: ({"sdq"}, True))
     assert "no sensor of sdq" in temperature.check({"celsius": 60}, place).text
 

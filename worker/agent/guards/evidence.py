@@ -2,7 +2,7 @@
 
 import math
 import time
-from typing import Any, Callable, Dict, List, NamedTuple, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 PASSED, FAILED, NOT_CHECKED = "passed", "failed", "not checked"
 Figures = Dict[str, Any]
@@ -36,12 +36,22 @@ class RunSite(NamedTuple):
         return f"/proc/self/fd/{self.folder}"
 
 
-def limit(asked: Dict[str, Any], name: str, usual: float, low: float, high: float) -> float:
-    """Return a limit that the server asked for, kept within what makes sense here; the usual one where it named none."""
+def number(asked: Dict[str, Any], name: str, low: float, high: float) -> Optional[float]:
+    """Return a number that the server asked for, kept within what makes sense here; None where it named none.
+
+    Not a number is none: it compares with nothing, so that a wait of that length would never end, and no reading would
+    exceed a limit of it.
+    """
     value = asked.get(name)  # type: Any
     if isinstance(value, bool) or not isinstance(value, (int, float)) or math.isnan(min(value, high)):
-        return usual  # not a number compares with nothing: a wait of that length would never end
+        return None
     return float(min(max(value, low), high))
+
+
+def limit(asked: Dict[str, Any], name: str, usual: float, low: float, high: float) -> float:
+    """Return a limit that the server asked for, kept within what makes sense here; the usual one where it named none."""
+    value = number(asked, name, low, high)
+    return usual if value is None else value
 
 
 def wait(seconds: float, sleep: Callable[[float], None]) -> float:

@@ -9,9 +9,10 @@ from typing import Any, Dict, List, Optional
 
 from .. import mount
 from ..disk import text_of
-from .evidence import FAILED, NOT_CHECKED, PASSED, HostFinding, RunSite
+from .evidence import FAILED, NOT_CHECKED, PASSED, HostFinding, RunSite, number
 
 KIND = "temperature"
+COLDEST, HOTTEST = -273.0, 1000.0  # °C, of a limit
 # nvme's sensor is a child of the controller, which is the namespace's `device`; drivetemp's one of the SCSI device.
 SENSORS = ("device/hwmon/hwmon*", "device/hwmon*", "device/device/hwmon/hwmon*", "device/device/hwmon*")
 
@@ -47,9 +48,9 @@ def judge(read: Dict[str, Optional[float]], limits: Dict[str, Optional[float]]) 
 
 def _limits(asked: Dict[str, Any], disks: List[str]) -> Dict[str, Optional[float]]:
     """Return the limit that was asked for, else each drive's own warning threshold."""
-    celsius = asked.get("celsius")
-    if isinstance(celsius, (int, float)):
-        return dict.fromkeys(disks, float(celsius))
+    celsius = number(asked, "celsius", COLDEST, HOTTEST)
+    if celsius is not None:
+        return dict.fromkeys(disks, celsius)
     return {disk: degrees(disk, "max") for disk in disks}
 
 
