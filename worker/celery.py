@@ -44,6 +44,7 @@ def configured(**options: Any) -> Celery:
             "sweep-claims": {"task": "claims.sweep", "schedule": 120.0, "options": {"expires": 110}},
             "sweep-trends": {"task": "trends.sweep", "schedule": 30.0, "options": {"expires": 25}},
             "sweep-deliveries": {"task": "notifications.sweep", "schedule": 30.0, "options": {"expires": 25}},
+            "delete-old": {"task": "labs.delete_old", "schedule": 3600.0, "options": {"expires": 3000}},
             "check-samples": {"task": "runs.check_samples", "schedule": crontab(hour=4, minute=50)},
             "look-at-trends": {"task": "trends.nightly", "schedule": crontab(hour=4, minute=20)},
         },

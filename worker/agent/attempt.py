@@ -9,7 +9,7 @@ import time
 from typing import Any, Dict, List, Optional
 
 from .client import Backoff, Client
-from .conf import MIB
+from .conf import MIB, printable
 from .disk import STREAMS, append, conclude, journal, open_or_empty, read_lines, read_or_nothing
 
 CHUNK = MIB
@@ -179,3 +179,52 @@ def state_of(path: str) -> str:
     if os.path.exists(os.path.join(path, "exit.json")):
         return "uploading"
     return "running" if os.path.exists(os.path.join(path, "started")) else ""
+
+
+def describe(path: str) -> str:
+    """Return for a person which run an attempt's folder belongs to, what it does and since when, in one sentence."""
+    record = _read_object(os.path.join(path, "offer.json"))
+    offer = record.get("offer") or {}
+    about = printable(offer.get("about"))
+    run = f"run {printable(str(offer.get('run')))}" + (f" ({about})" if about else "")
+    if not offer:
+        return "a run of which nothing can be read"
+    directory = f"in {printable(os.path.dirname(str(record.get('run_dir'))))}"
+    started, ended = _changed_at(path, "started"), _changed_at(path, "exit.json")
+    if ended is not None:
+        outcome = printable(_read_object(os.path.join(path, "exit.json")).get("outcome"))
+        return f"{run}, {directory}: {outcome or 'ended'} since {_since(ended)}; its result is on the way to the server"
+    if started is not None:
+        return f"{run}, {directory}: fio runs since {_since(started)}"
+    taken = _changed_at(path, "offer.json")
+    since = f" since {_since(taken)}" if taken is not None else ""
+    guards = _read_object(os.path.join(path, "guards.json"), list)
+    waiting = next((guard for guard in guards if isinstance(guard, dict) and guard.get("is_waiting")), None)
+    if waiting is not None:
+        kind = printable(waiting.get("guard")).replace("_", " ")
+        return f"{run}, {directory}: waits{since} for the guard {kind}: {printable(waiting.get('text'))}"
+    return f"{run}, {directory}: taken{since}; fio is not started yet"
+
+
+def _read_object(path: str, kind: Any = dict) -> Any:
+    try:
+        with open(path) as source:
+            found = json.load(source)
+    except (OSError, ValueError):
+        return kind()
+    return found if isinstance(found, kind) else kind()
+
+
+def _changed_at(path: str, name: str) -> Optional[float]:
+    try:
+        return os.stat(os.path.join(path, name)).st_mtime
+    except OSError:
+        return None
+
+
+def _since(moment: float) -> str:
+    minutes, seconds = divmod(max(0, int(time.time() - moment)), 60)
+    length = (
+        f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min" if minutes else f"{seconds} s"
+    )
+    return f"{time.strftime('%Y-%m-%d %H:%M', time.localtime(moment))} ({length})"

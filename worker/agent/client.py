@@ -18,12 +18,14 @@ import sys
 import time
 from typing import Any, Dict, List, Optional, Tuple, Union
 
-from .conf import Mistake
+from .conf import Mistake, printable
 from .disk import text_of, write_durably
 
 TIMEOUT_S = 30
 LONGEST_PAUSE_S = 30.0  # for what a run has to send; the poll has its own
 TRY_AGAIN = (408, 425, 429)
+LONGEST_REASON = 1000  # characters
+MOST_ANSWER = 4 * 1024 * 1024  # bytes
 
 
 class Unreachable(Exception):
@@ -47,7 +49,8 @@ class Answer:
     @property
     def reason(self) -> str:
         """Return the server's sentence (problem details) for the log."""
-        return f"{self.status} {self.body.get('detail') or self.body.get('title') or ''}".strip()
+        said = f"{self.status} {self.body.get('detail') or self.body.get('title') or ''}"
+        return printable(said, LONGEST_REASON).strip()
 
 
 class Backoff:
@@ -146,7 +149,9 @@ class Client:
         assert self.connection is not None
         response = http.client.HTTPResponse(Begun(begun, self.connection.sock))  # type: ignore[arg-type]
         response.begin()
-        text = response.read()
+        text = response.read(MOST_ANSWER + 1)
+        if len(text) > MOST_ANSWER or response.length:
+            raise http.client.HTTPException("its answer is cut off, or longer than any that it has to give")
         if response.will_close:
             self.close()
         return Answer(response.status, decode(text), retry_after(response.getheader("Retry-After")))
@@ -226,13 +231,24 @@ def decode(text: bytes) -> Dict[str, Any]:
     """Return the answer's object, or an empty one for a proxy's HTML page, whose status alone counts."""
     try:
         body = json.loads(text.decode())
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return body if isinstance(body, dict) else {}
 
 
+def numbers_in(value: Any) -> List[int]:
+    """Return the whole numbers of a list that a server has sent; none where it is no list."""
+    return [item for item in value if type(item) is int] if type(value) is list else []
+
+
+def seconds_in(value: Any, most: float, usual: float = 0.0) -> float:
+    """Return a pause that a server asks for, from 0 to `most`; the usual one where it sent no finite number."""
+    is_number = type(value) in (int, float) and abs(value) < float("inf")
+    return float(min(max(value, 0), most)) if is_number else usual
+
+
 def retry_after(value: Optional[str]) -> Optional[float]:
-    return min(float(value), 3600.0) if value is not None and value.isdigit() else None
+    return min(float(value), 3600.0) if value and not value.strip("0123456789") else None
 
 
 TOKEN_VARIABLE = "SPINDLE_ENROL_TOKEN"  # noqa: S105  (its name, not its value)

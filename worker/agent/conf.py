@@ -4,7 +4,7 @@ import os
 import stat
 import sys
 from functools import lru_cache
-from typing import Dict, List, Optional, Set
+from typing import Any, Dict, List, Optional, Set
 
 from . import directory as directories
 
@@ -43,8 +43,14 @@ class Mistake(Exception):
 
 
 def log(sentence: str) -> None:
-    sys.stderr.write(sentence + "\n")
+    sys.stderr.write(printable(sentence, len(sentence), "\n\t") + "\n")
     sys.stderr.flush()
+
+
+def printable(value: Any, most: int = 300, also: str = "") -> str:
+    """Return a text that may be the server's as a terminal may show it: short, on one line and without control characters."""
+    text = value if isinstance(value, str) else ""
+    return "".join(letter if letter.isprintable() or letter in also else "?" for letter in text[:most])
 
 
 class Root:
@@ -117,7 +123,7 @@ class Conf:
         """Return whether the spool is on the filesystem of a directory, and is measured with it."""
         try:
             return os.stat(self.state).st_dev == os.stat(path).st_dev
-        except OSError:
+        except (OSError, ValueError):  # ValueError: of letters that this host's file names cannot have
             return False
 
     def log_what_is_amiss(self) -> None:
@@ -198,7 +204,7 @@ def _make_once(state: str, paths: List[str]) -> None:
 
 
 def create(state: str, *paths: str, shared: bool = False) -> None:
-    """Create the state folder and an agent.conf with defaults; an existing one stays as it is."""
+    """Create the state folder and an agent.conf with defaults, whole and on disk; an existing one stays as it is."""
     os.makedirs(state, 0o700, exist_ok=True)
     file = os.path.join(state, "agent.conf")
     if os.path.exists(file):
@@ -207,10 +213,16 @@ def create(state: str, *paths: str, shared: bool = False) -> None:
     _prepare(resolved, state, shared, len(resolved) > 1)
     values = defaults(*dict.fromkeys(resolved))
     names = [f"{name} = {values.pop(name)}" for name in ("directory", "directories") if name in values]
-    handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    values.update(roots="\n".join(names), shared="yes" if shared else "no", places=", ".join(FIO_PLACES))
+    handle = os.open(file + ".new", os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
     with os.fdopen(handle, "w") as target:
-        values.update(roots="\n".join(names), shared="yes" if shared else "no", places=", ".join(FIO_PLACES))
         target.write(TEMPLATE.format(**values))
+        target.flush()
+        os.fsync(target.fileno())  # a power cut would leave an empty file, with which no agent starts
+    os.rename(file + ".new", file)
+    above = os.open(state, os.O_RDONLY)
+    os.fsync(above)
+    os.close(above)
 
 
 def _prepare(paths: List[str], state: str, shared: bool, is_listed: bool) -> None:

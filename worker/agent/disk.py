@@ -55,9 +55,10 @@ def conclude(path: str, outcome: str, reason: str, status: Optional[int] = None,
     Nothing is added to its streams afterwards.
     """
     journal(path, "ended", outcome=outcome, reason=reason, exit_status=status, signal=signal)
+    state = os.path.dirname(os.path.dirname(path))
     for name in STREAMS.values():
         if os.path.exists(os.path.join(path, name)):
-            sync(os.path.join(path, name))
+            _sync_with_reserve(os.path.join(path, name), state)
     facts = {
         "outcome": outcome,
         "reason": reason,
@@ -67,9 +68,18 @@ def conclude(path: str, outcome: str, reason: str, status: Optional[int] = None,
         "started_at": started_at(path),
         "ended_at": time.time(),
     }
-    write_durably(
-        os.path.join(path, "exit.json"), json.dumps(facts), release_reserve=os.path.dirname(os.path.dirname(path))
-    )
+    write_durably(os.path.join(path, "exit.json"), json.dumps(facts), release_reserve=state)
+
+
+def _sync_with_reserve(path: str, state: str) -> None:
+    """Flush a file; a disk that has no room for what it took already gets the reserve."""
+    try:
+        sync(path)
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        release(state)
+        sync(path)
 
 
 def started_at(path: str) -> Optional[float]:
@@ -138,13 +148,13 @@ def write_durably(path: str, text: str, release_reserve: Optional[str] = None) -
             target.write(text)
             target.flush()
             os.fsync(target.fileno())
+        os.rename(path + ".new", path)
     except OSError as error:
         if error.errno != errno.ENOSPC or release_reserve is None:
             raise
         release(release_reserve)
         write_durably(path, text)
     else:
-        os.rename(path + ".new", path)
         sync(os.path.dirname(path))
 
 

@@ -13,7 +13,7 @@ from typing import Any, Dict, List, Optional
 
 from . import VERSION, client, mount, policy, upload
 from .admin import upgrade
-from .client import Answer, Backoff, Client, Unreachable
+from .client import Answer, Backoff, Client, Unreachable, numbers_in, seconds_in
 from .conf import Conf, Mistake, boot_id, log
 from .inventory_scan import InventoryScan, Refusals
 from .work import CONFLICT_S, QUIET_S, Work, safely
@@ -80,6 +80,7 @@ class Poll:
 
 WAIT_IDLE_S, WAIT_BUSY_S = 25, 20  # the protocol's: an open attempt is named at least every 20 s
 PATIENCE_S = 15  # for the answer, beyond what the server was asked to wait
+LONGEST_ASKED_S = 60.0  # pause that a server may ask for
 PENDING_S = 20  # unless the server says how soon to ask again
 PENDING = "The server knows this host, but a person has not approved it yet."
 IN_QUARANTINE = "This host is in quarantine at the server; an owner of the lab decides."
@@ -173,8 +174,7 @@ class AgentLoop:
         elif answer.status == 401:
             raise Mistake(f"The server does not know this agent ({answer.reason}). Enrol again, with --again.")
         elif answer.status == 403:
-            soon = answer.body.get("poll_s")
-            self._pause(min(max(soon, 1), 60) if isinstance(soon, (int, float)) else PENDING_S)
+            self._pause(max(seconds_in(answer.body.get("poll_s"), LONGEST_ASKED_S, PENDING_S), 1.0))
             self._say_once(IN_QUARANTINE if answer.body.get("state") == "quarantined" else PENDING)
         elif answer.status == 409:
             self._pause(CONFLICT_S)
@@ -205,15 +205,16 @@ class AgentLoop:
         self.upgrades.hear(answer.body)
         body, attempts = answer.body, self.work.attempts
         self.question.hear_wanted(body.get("look_at") or [])
-        self._pause(float(body.get("poll_s") or 0))
-        for number in body.get("cancel", ()):
+        self._pause(seconds_in(body.get("poll_s"), LONGEST_ASKED_S))
+        for number in numbers_in(body.get("cancel")):
             if number in attempts:
                 safely(attempts[number], lambda: self.work.cancel(attempts[number]))  # noqa: B023
                 self._pause(0.5)  # the wish is repeated until the end; no need to hurry
-        for number in body.get("forget", ()):
+        for number in numbers_in(body.get("forget")):
             if number in attempts:
                 safely(attempts[number], lambda: self.work.forget(attempts[number]))  # noqa: B023
-        for offer in body.get("offers", ()):
+        offers = body.get("offers")
+        for offer in offers if type(offers) is list else []:
             self._consider(offer)
 
     def _consider(self, offer: Any) -> None:

@@ -19,6 +19,11 @@ from .loop import AgentLoop
 from .spool import Spool
 
 ENROL_TRIES = 5
+LIMITS_IN_WORDS = (
+    ("max_runtime_s", "a run takes at most {} s"),
+    ("max_iodepth", "a job has at most {} I/Os in flight"),
+    ("max_numjobs", "a run has at most {} processes of fio"),
+)
 ABOVE_VARIABLE = "AGENT_FOLDERS_ABOVE"  # warn: as bin/up says for the agent of its own machine
 
 
@@ -170,6 +175,10 @@ def run(arguments: argparse.Namespace) -> int:
         AgentLoop(state, limits, arguments.server or known["server"], headers).run(arguments.once)
     except Exception as error:
         if not upgrade.is_on_trial(state):
+            if isinstance(
+                error, ValueError
+            ):  # of the program itself, and no mistake of a person, which would end it for good
+                raise RuntimeError(f"{type(error).__name__}: {error}") from error
             raise
         log(f"This version of the agent did not come up: {type(error).__name__}: {error}")
         upgrade.start_again()
@@ -242,24 +251,32 @@ def status(arguments: argparse.Namespace) -> int:
     limits = conf.load(state)
     known = client.read_identity(state)
     words = f"{known['name']}, agent {known['agent']} of {known['server']}" if known else "not enrolled"
-    print(f"Spindle agent {VERSION}: {words}")
+    print(f"Spindle agent {VERSION}: {conf.printable(words)}")
     print(f"fio: {inventory.fio_version(limits.fio_path(), state) or 'not found'}")
-    for name, value in limits.as_policy().items():
-        if name not in ("directory", "directories") and (name != "quota_bytes" or len(limits.roots) == 1):
-            print(f"{name}: {value}")
+    reported = limits.as_policy()
+    for name, words in LIMITS_IN_WORDS:
+        print(f"{words.format(reported[name])} ({name} in agent.conf)")
+    if "directory_refused" in reported:
+        print(f"directory that cannot be used: {reported['directory_refused']}")
+    if "spool_on_directory" in reported:
+        print("The agent's own files are on the filesystem of the directory that runs measure.")
     for root in limits.roots:
         place = mount.look_at(root.path, limits.shared_directory, limits.state)
         print(f"directory: {root.path}, {place.get('problem') or mount.words(place)}, quota {root.quota_bytes} bytes")
     spool = Spool(state)
-    for number, state_now in spool.glance().items():
-        print(f"attempt {number}: {state_now}")
+    work = spool.glance()
+    print("\n".join(work.values()) if work else "no run is under way")
     for name in sorted(os.listdir(spool.quarantine_path)):
         print(f"in quarantine: {name}")
     newer = upgrade.Programs(state).describe()
     if newer:
         print(f"newer program: {newer}")
-    for name, value in sorted(probe.describe(limits.probe_folder).items()):
-        print(f"probe {name}: {value}")
+    print(f"probe: {probe.in_words(limits.probe_folder)}")
+    told = probe.describe(limits.probe_folder)
+    if told["is_there"]:
+        print(
+            f"page cache: the probe {'drops it' if told['may_drop_caches'] else 'may not drop it'} when a run asks for that"
+        )
     for what, refusal in sorted(inventory_scan.read_refusals(state).items()):
         since = time.strftime("%Y-%m-%d %H:%M", time.localtime(refusal["since"]))
         print(f"the server refuses the {what} since {since}: {refusal['reason']}")

@@ -116,8 +116,8 @@ def look_at(path: str, shared: bool = True, state: str = "") -> Place:
     """
     try:
         handle = open_directory(path, shared, state)
-    except OSError as error:
-        return {"path": path, "problem": error.strerror or str(error)}
+    except (OSError, ValueError) as error:  # ValueError: of letters that this host's file names cannot have
+        return {"path": path, "problem": getattr(error, "strerror", None) or str(error)}
     try:
         return dict(place_of(handle), path=path)
     except (OSError, ValueError, IndexError) as error:
@@ -265,9 +265,7 @@ def settings_below(handle: int) -> Dict[str, Any]:
     number = os.fstat(handle).st_dev
     numbers = f"{os.major(number)}:{os.minor(number)}"
     device = _queue(f"{SYS}/dev/block/{numbers}")
-    read_ahead = text_of(
-        f"{SYS}/class/bdi/{numbers}/read_ahead_kb"
-    )  # the filesystem's own, which is the one that counts
+    read_ahead = _read_ahead(handle, numbers)
     if read_ahead:
         device["read_ahead_kb"] = read_ahead
     if device:
@@ -280,6 +278,18 @@ def settings_below(handle: int) -> Dict[str, Any]:
     if governors:
         settings["governors"] = governors
     return settings
+
+
+def _read_ahead(handle: int, numbers: str) -> str:
+    """Return the filesystem's own read-ahead, which is the one that counts: mostly its device's, and btrfs has another."""
+    of_device = text_of(f"{SYS}/class/bdi/{numbers}/read_ahead_kb")
+    kind, source = _mounted(os.path.realpath(f"/proc/self/fd/{handle}"))
+    if of_device or kind != "btrfs":
+        return of_device
+    own = os.path.basename(os.path.realpath(source))
+    pools = f"{SYS}/fs/btrfs"
+    pool = next((name for name in _names(pools) if own in _names(f"{pools}/{name}/devices")), "")
+    return text_of(f"{pools}/{pool}/bdi/read_ahead_kb")
 
 
 def _queue(path: str) -> Dict[str, str]:

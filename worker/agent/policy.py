@@ -171,20 +171,20 @@ def _together(jobs: List[Job], limits: PolicyLimits) -> None:
     """Check limits that jobs share: files of all jobs, processes and memory of jobs between two stonewalls."""
     conf = limits.conf
     _files(jobs, limits)
-    seconds = sum(map(agreement.seconds_of, jobs))
+    seconds = sum(max(map(agreement.seconds_of, group)) for group in agreement.groups_of(jobs))
     if seconds > conf.max_runtime_s:
         raise Refused(f"runtime: {seconds} s in all are more than this host allows, {conf.max_runtime_s} s.")
     if len({value_of(job, "steadystate_check_interval") for job in jobs}) > 1:
         raise Refused("steadystate_check_interval: expected the same for all jobs.")
-    for group in _groups(jobs):
+    for group in agreement.groups_of(jobs):
         processes = sum(job["numjobs"] for job in group)
         if processes > conf.max_numjobs:
             raise Refused(f"numjobs: {processes} at the same time are more than this host allows, {conf.max_numjobs}.")
         memory = sum(map(agreement.memory_bytes, group))
         if memory > limits.ram_bytes // RAM_SHARE:
             raise Refused(
-                f"block_size × iodepth × numjobs, with maps and verification: {memory} bytes are more than a quarter of this host's"
-                " memory."
+                f"block_size × iodepth × numjobs, with maps, verification and dedupe working set: {memory} bytes are"
+                " more than a quarter of this host's memory."
             )
 
 
@@ -204,15 +204,6 @@ def _files(jobs: List[Job], limits: PolicyLimits) -> None:
 def file_bytes(jobs: List[Job]) -> int:
     """Return the size of all files of the jobs, which exist at the same time."""
     return sum(map(agreement.files_bytes, jobs))
-
-
-def _groups(jobs: List[Job]) -> List[List[Job]]:
-    groups: List[List[Job]] = []
-    for job in jobs:
-        if job["stonewall"] or not groups:
-            groups.append([])
-        groups[-1].append(job)
-    return groups
 
 
 def _shown(value: Any) -> str:

@@ -96,14 +96,15 @@ class Runner:
         self.argv: List[str] = plan["argv"]
         self.files: List[Tuple[str, int]] = plan["files"]
         self.limit_s: int = plan["limit_s"]
+        self.fill_limit_s: int = plan.get("fill_limit_s", self.limit_s)
         self.shared: bool = plan.get("shared", False)
         self.above = self.folder = -1  # handles on the directory, and on this run's folder in it
-        of = "its own time, three times its estimate and a margin" if plan.get("is_own_limit") else "this host allows"
-        self.limit_words = f"{of}, {self.limit_s} s"
+        self.limit_words = f"{plan.get('limit_of') or 'this host allows'}, {self.limit_s} s"
         self.target: Dict[str, Any] = plan.get("target") or {}
         self.idle: Dict[str, Any] = plan["idle"]
         self.guards: List[Dict[str, Any]] = plan.get("guards") or []
         self.file_bytes: int = plan.get("file_bytes", 0)
+        self.probe_folder: str = plan.get("probe_folder", "")
         self.verdict: Optional[Tuple[str, str]] = None  # why fio is being stopped: outcome, reason
         self.child_signal: Optional[int] = None
         self.kill_at: Optional[float] = None
@@ -164,6 +165,9 @@ class Runner:
 
         If this process is killed, fio is found by its working directory.
         """
+        self.stderr = os.open(
+            self._file("stderr"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600
+        )  # while nothing is lost
         os.chdir(self.folder)
         started = os.open(self._file("started"), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         os.write(started, b"%d %d\n" % directory.place_of(self.folder))
@@ -209,7 +213,7 @@ class Runner:
         with open(self._file("place.json")) as source:
             place = json.load(source)
         more = max(0, self.file_bytes - sum(size for _, size in self.files))
-        site = RunSite(self.folder, self.files, more, place, self._sleep)
+        site = RunSite(self.folder, self.files, more, place, self._sleep, self._state(), self.probe_folder, self.shared)
         held = guards.GuardRound(self.guards, site, self._tell_guards)
         try:
             held.hold()
@@ -241,22 +245,24 @@ class Runner:
     def _stop_before_start(self, begun: float) -> None:
         if select.select([self.lock.control], [], [], 0)[0]:
             raise Stop("cancelled", "cancelled while test files were being filled")
-        if time.monotonic() - begun > self.limit_s:
-            raise Stop("failed", f"test files were not filled within {self.limit_words}")
+        if time.monotonic() - begun > self.fill_limit_s:
+            words = (
+                self.limit_words if self.fill_limit_s == self.limit_s else f"this host allows, {self.fill_limit_s} s"
+            )
+            raise Stop("failed", f"test files were not filled within {words}")
 
     def _watch(self) -> int:
         """Sleep until fio ends, writes to stderr or is to be cancelled. fio's wait status."""
         poller = select.poll()
         for fd in (self.lock.control, self.errors, self.ended):
             poller.register(fd, select.POLLIN)
-        stderr = os.open(self._file("stderr"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         while True:
             for fd, _ in poller.poll(50 if self.kill_at else LOOK_EVERY_S * 1000):
                 data = os.read(fd, 65536)
                 if fd == self.lock.control:
                     self._stop("cancelled", "cancelled")
                 elif fd == self.errors and data:
-                    self._keep(stderr, data)
+                    self._keep(data)
                 elif fd == self.errors:
                     poller.unregister(fd)
             pid, status, used = os.wait4(self.fio, os.WNOHANG)
@@ -264,15 +270,15 @@ class Runner:
                 whole = os.WIFEXITED(status)  # else it did not wait for its processes, and their time is not in `used`
                 self._journal("activity", **self.watch.end(used.ru_utime if whole else None))
                 note_end(self._state(), self.watch.at_end)
-                self._empty_stderr(stderr)
+                self._empty_stderr()
                 return status
             self._check_limits()
             self.watch.look()
 
-    def _keep(self, stderr: int, data: bytes) -> None:
+    def _keep(self, data: bytes) -> None:
         """Store fio's messages and look for a killed process, which fio's exit status 0 hides."""
         try:
-            os.write(stderr, data)
+            os.write(self.stderr, data)
         except OSError:
             pass  # a full disk is `_check_limits`' matter
         match = CHILD_KILLED.search(data)
@@ -297,13 +303,13 @@ class Runner:
             self._journal("stopping fio", reason=reason)
             os.kill(self.fio, signal.SIGINT)
 
-    def _empty_stderr(self, stderr: int) -> None:
+    def _empty_stderr(self) -> None:
         """End fio's remaining processes, which closes the pipe, and store the last messages."""
         self._kill_all()
         os.set_blocking(self.errors, False)
         try:
             for data in iter(lambda: os.read(self.errors, 65536), b""):
-                self._keep(stderr, data)
+                self._keep(data)
         except BlockingIOError:
             pass
 

@@ -19,7 +19,7 @@ import shutil
 import time
 from typing import Any, Dict, List, Optional, Union
 
-from .attempt import HostAttempt, state_of
+from .attempt import HostAttempt, describe
 from .client import Client
 from .conf import Conf, Mistake
 from .disk import sync, write_durably, write_whole
@@ -59,9 +59,9 @@ class Spool:
         return result
 
     def glance(self) -> Dict[str, str]:
-        """Return the state of each attempt for a person, without opening what a running agent uses."""
+        """Return a sentence about each attempt for a person, without opening what a running agent uses."""
         names = [name for name in sorted(os.listdir(self.path)) if name.isdigit()]
-        return {name: state_of(os.path.join(self.path, name)) or "accepted or offered" for name in names}
+        return {name: describe(os.path.join(self.path, name)) for name in names}
 
     def folder(self, attempt: Union[int, str]) -> str:
         return os.path.join(self.path, str(attempt))

@@ -4,10 +4,10 @@ import base64
 import json
 import os
 import time
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, Optional
 
 from .attempt import HostAttempt
-from .client import Client, Unreachable
+from .client import Client, Unreachable, numbers_in
 from .conf import log
 from .disk import STREAMS, read_or_nothing, started_at
 
@@ -62,6 +62,7 @@ def announce(client: Client, attempt: HostAttempt) -> None:
             "argv": record["argv"],
             "job_file": record["job_file"],
             "started_at": started_at(attempt.path),
+            "clock": time.time(),
             "fio_version": record["fio_version"],
             "place": json.loads(read_or_nothing(attempt.file("place.json")).decode() or "{}"),
         },
@@ -105,12 +106,13 @@ def finish(client: Client, attempt: HostAttempt) -> bool:
     if attempt.one_by_one or sum(chunk["length"] for chunk in attempt.unsent) > INLINE:
         _send_unsent(client, attempt)
     chunks = [_inline(attempt, chunk) for chunk in attempt.unsent]
-    answer = _say(client, attempt, "finish", dict(ending, streams=attempt.manifest(), chunks=chunks))
+    answer = _say(client, attempt, "finish", dict(ending, clock=time.time(), streams=attempt.manifest(), chunks=chunks))
     if answer.get("complete"):
         return True
     attempt.one_by_one = True  # a server that does not know `chunks` lacks them all
-    missing: Dict[str, List[int]] = answer.get("missing") or {}
-    attempt.unsent = [chunk for chunk in attempt.chunks if chunk["seq"] in missing.get(chunk["stream"], ())]
+    missing = answer.get("missing")
+    lacking = {stream: numbers_in(numbers) for stream, numbers in missing.items()} if type(missing) is dict else {}
+    attempt.unsent = [chunk for chunk in attempt.chunks if chunk["seq"] in lacking.get(chunk["stream"], ())]
     if not attempt.unsent:
         raise Later("the server does not confirm the manifest, and names nothing that is missing")
     return False

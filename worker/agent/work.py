@@ -158,13 +158,21 @@ class NotStarted(Exception):
     """A runner could not be started; nothing has happened in the directory under test."""
 
 
+ASKED_LIMIT = "the time limit that was asked for"
+USUAL_LIMIT = "its own time, three times its estimate and a margin"
+
+
 def limits_of(offer: Dict[str, Any], conf: Conf) -> Dict[str, Any]:
     """Return the part of a runner's plan that the host's administrator and the server's offer decide."""
-    own = offer.get("limit_s")  # three times what the run is expected to take, and five minutes
+    own = offer.get("limit_s")
     limits = [conf.max_runtime_s] + ([own] if type(own) is int and own > 0 else [])
+    of_run = ASKED_LIMIT if offer.get("is_limit_asked") is True else USUAL_LIMIT
     return {
         "limit_s": min(limits),
-        "is_own_limit": min(limits) == own,
+        "limit_of": of_run if min(limits) == own else "this host allows",
+        # a limit that a person asked for is fio's: how long its files take is not known when it is asked for
+        "fill_limit_s": conf.max_runtime_s if of_run == ASKED_LIMIT else min(limits),
+        "probe_folder": conf.probe_folder,
         "target": offer.get("target") or {},
         "shared": conf.shared_directory,
     }

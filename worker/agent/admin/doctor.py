@@ -253,21 +253,20 @@ class Examination:
         if not written:
             yield (
                 NOTE,
-                "probe: not installed; what only root can read (SMART, dmidecode, RAID cards) is missing",
+                f"probe: {probe.in_words(folder)}",
                 "install.sh --probe installs it.",
             )
         elif written.get("problem"):
             yield PROBLEM, f"probe: {written['problem']}", "systemctl status spindle-probe.timer spindle-probe.service"
         else:
-            at = time.strftime("%Y-%m-%d %H:%M", time.localtime(written["at"]))
-            yield OK, f"probe: last run {at}, {len(written['outputs'])} tools", ""
+            yield OK, f"probe: {probe.in_words(folder)}", ""
 
 
 def examine(state: str, server: str = "") -> int:
     """Print a line for each finding, and what to do below it. Returns 1 if there is a problem, else 0."""
     problems = 0
     for kind, found, advice in Examination(state, server).lines():
-        print(f"{kind:8}{found}")
+        print(f"{kind:8}{conf.printable(found, len(found))}")
         if advice and kind != OK:
             print(f"        → {advice}")
         problems += kind == PROBLEM

@@ -10,7 +10,7 @@ import json
 import os
 import stat
 import time
-from typing import Any, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional
 
 from .. import inventory
 from ..conf import PROBE_FOLDER as FOLDER
@@ -104,7 +104,9 @@ def _prepare(folder: str, group: Optional[int]) -> None:
     path = os.path.join(folder, CONF)
     if not os.path.exists(path):
         write_durably(path, CONF_TEXT)
-        _give(path, group)
+    for name in (CONF, OUTPUTS, DROPPED):  # systemd takes all of a StateDirectory back for root's group at each start
+        if os.path.exists(os.path.join(folder, name)):
+            _give(os.path.join(folder, name), group)
 
 
 def _give(path: str, group: Optional[int], mode: int = 0o640) -> None:
@@ -157,11 +159,37 @@ def describe(folder: str = FOLDER) -> Dict[str, Any]:
     return dict(told, is_there=bool(written), may_drop_caches=bool(written) and is_allowed(folder, "allow_drop_caches"))
 
 
-def ask_to_drop_caches(state: str, folder: str = FOLDER, patience_s: float = 30.0) -> Dict[str, Any]:
-    """Ask the probe to drop the page cache and return what it wrote: `done`, `cached_before` and `cached_after` in bytes, or `reason`."""
+def in_words(folder: str = FOLDER) -> str:
+    """Return for a person whether the probe is there and when it ran last, or why what it wrote cannot be used."""
+    written = read_outputs(folder)
+    if not written:
+        return "not installed; what only root can read (SMART, dmidecode, RAID cards) is missing"
+    if "problem" in written:
+        return str(written["problem"])
+    at = time.strftime("%Y-%m-%d %H:%M", time.localtime(written["at"]))
+    return f"last run {at}, {len(written['outputs'])} tools"
+
+
+def ask_to_drop_caches(
+    state: str, folder: str = FOLDER, patience_s: float = 30.0, sleep: Callable[[float], None] = time.sleep
+) -> Dict[str, Any]:
+    """Ask the probe to drop the page cache and return what it wrote: `done`, `cached_before` and `cached_after` in bytes, or `reason`.
+
+    Args:
+        sleep: Waits so many seconds, and may raise where the run that asks is cancelled meanwhile.
+    """
+    if not os.path.exists(os.path.join(folder, CONF)):
+        return {
+            "done": False,
+            "reason": "this host has no root probe that could (install.sh --probe), or it cannot be read",
+        }
     if not is_allowed(folder, "allow_drop_caches"):
-        return {"done": False, "reason": "the host's probe is not there, or does not allow it"}
+        return {
+            "done": False,
+            "reason": "the host's root probe may not (allow_drop_caches in its probe.conf is not yes)",
+        }
     path, begun = os.path.join(folder, DROPPED), time.time()
+    former = text_of(path)  # the answer to another request, which may be of this very second
     requests = os.path.join(state, "requests")
     os.makedirs(requests, 0o700, exist_ok=True)
     with open(os.path.join(requests, REQUEST), "w") as target:
@@ -169,11 +197,11 @@ def ask_to_drop_caches(state: str, folder: str = FOLDER, patience_s: float = 30.
     until = time.monotonic() + patience_s
     while time.monotonic() < until:
         try:
-            with open(path) as source:
-                result = dict(json.load(source))
-            if os.stat(path).st_uid == 0 and float(result["at"]) >= begun - 1:
+            text = text_of(path)
+            result = dict(json.loads(text))
+            if text != former and os.stat(path).st_uid == 0 and float(result["at"]) >= begun - 1:
                 return result
         except (OSError, ValueError, KeyError, TypeError):
             pass
-        time.sleep(0.1)
+        sleep(0.1)
     return {"done": False, "reason": f"the host's probe has not answered within {patience_s:.0f} s"}

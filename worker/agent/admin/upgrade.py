@@ -11,12 +11,12 @@ installed program goes on with the one before it, or by itself. Nothing is chang
 """
 
 import hashlib
+import http.client
 import json
 import os
 import subprocess
 import sys
 import time
-import urllib.error
 import urllib.request
 from typing import Any, Dict, List, Optional
 
@@ -40,7 +40,8 @@ class Failed(Exception):
 def numbers(version: str) -> List[int]:
     """Return the parts of a version such as `1.10`; empty for what is none."""
     parts = str(version).split(".")
-    return [int(part) for part in parts] if all(part.isdigit() and len(part) < 6 for part in parts) else []
+    are_plain = all(part and not part.strip("0123456789") and len(part) < 6 for part in parts)
+    return [int(part) for part in parts] if are_plain else []
 
 
 def is_newer(version: str, than: str = VERSION) -> bool:
@@ -216,7 +217,7 @@ def download(server: str, size: int) -> bytes:
     try:
         with urllib.request.urlopen(address, timeout=PATIENCE_S) as answer:
             data: bytes = answer.read(size + 1)
-    except (OSError, urllib.error.URLError) as error:
+    except (OSError, http.client.HTTPException, ValueError) as error:  # ValueError: of an address that is none
         raise Failed(f"the server's program did not come: {error}") from error
     if len(data) != size:
         raise Failed(f"the program that came has {len(data)} bytes or more, and the server had said {size}")
@@ -224,10 +225,17 @@ def download(server: str, size: int) -> bytes:
 
 
 def refuse_unless_idle(open_attempts: Dict[str, str]) -> None:
-    """Refuse an upgrade while a run is under way or its result is not delivered. Raises `Mistake`."""
+    """Refuse an upgrade while a run is under way or its result is not delivered.
+
+    Args:
+        open_attempts: A sentence about each, by number.
+
+    Raises:
+        Mistake: There are some.
+    """
     if open_attempts:
-        names = ", ".join(sorted(open_attempts))
-        raise Mistake(f"Nothing was changed: attempt {names} is not over yet. Try again when it is.")
+        words = "; ".join(open_attempts[name] for name in sorted(open_attempts))
+        raise Mistake(f"Nothing was changed: a run is not over yet. {words}. Try again when it is.")
 
 
 def _version_of(program: str) -> str:

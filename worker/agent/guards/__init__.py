@@ -8,13 +8,27 @@ import itertools
 import time
 from typing import Any, Callable, Dict, List, NamedTuple
 
-from . import arrays, filesystem, free_space, idle, page_cache, pause, temperature
+from . import (
+    alone,
+    arrays,
+    filesystem,
+    free_space,
+    idle,
+    old_files,
+    page_cache,
+    pause,
+    queues_off,
+    temperature,
+    users_out,
+)
 from .evidence import FAILED, NOT_CHECKED, HostFinding, RunSite, limit
 
 # In this order: a pause first, the longest look last but one, and the page cache right before fio.
-GUARDS = {
-    module.KIND: module.check for module in (pause, arrays, temperature, filesystem, free_space, idle, page_cache)
-}  # type: Dict[str, Callable[[Dict[str, Any], RunSite], HostFinding]]
+MODULES = (
+    pause, arrays, temperature, filesystem, free_space, old_files, users_out, queues_off, alone, idle, page_cache,
+)  # fmt: skip
+GUARDS: Dict[str, Callable[[Dict[str, Any], RunSite], HostFinding]] = {module.KIND: module.check for module in MODULES}
+LABELS: Dict[str, str] = {module.KIND: module.LABEL for module in MODULES}
 MOST_GUARDS = 20
 LONGEST_WAIT_S = 7 * 86400.0
 AGAIN_S, LONGEST_AGAIN_S = 5.0, 30.0  # from a look that failed to the next: at first, and after a while
@@ -68,7 +82,12 @@ class GuardRound:
             GuardRefusal: One of them did not hold within its time.
         """
         for number in itertools.count(1):
-            failed = [place for place in range(len(self.watches)) if self._look(place)]
+            failed: List[int] = []
+            for place, watch in enumerate(self.watches):
+                if failed and watch.asked["guard"] == page_cache.KIND:
+                    continue  # it may drop the whole host's cache: once, when nothing else is waited for
+                if self._look(place):
+                    failed.append(place)
             self.tell([entry for entry in self.evidence if entry])
             if not failed:
                 return
@@ -97,7 +116,7 @@ class GuardRound:
             self.evidence[place]["is_waiting"] = False
             self.tell([entry for entry in self.evidence if entry])
             raise GuardRefusal(
-                f"guard {kind.replace('_', ' ')} did not hold within {watch.limit_s:g} s: {finding.text}"
+                f"guard {LABELS.get(kind, kind)} did not hold within {watch.limit_s:g} s: {finding.text}"
             )
         return True
 
@@ -125,7 +144,7 @@ def look(kind: str, asked: Dict[str, Any], site: RunSite) -> HostFinding:
         return HostFinding(NOT_CHECKED, "this agent does not know this guard", {}, {})
     try:
         return check(asked, site)
-    except (OSError, ValueError, IndexError) as error:
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:  # also of limits that make no sense
         return HostFinding(NOT_CHECKED, f"it could not be looked at: {error}", {}, {})
 
 

@@ -8,7 +8,7 @@ from .. import mount
 from ..disk import text_of
 from .evidence import FAILED, NOT_CHECKED, PASSED, HostFinding, RunSite
 
-KIND = "array_settled"
+KIND, LABEL = "array_settled", "array settled"
 MDSTAT = "/proc/mdstat"
 POOLS = "/proc/spl/kstat/zfs"
 LONGEST = 2000  # characters of /proc/mdstat that are evidence

@@ -22,7 +22,8 @@ class RunSite(NamedTuple):
 
     `folder` is a handle on its own folder, `files` names and sizes of what was filled in it, `wanted_bytes` what fio's
     files need beside those. `place` is where the folder lies (mount.place_of). `sleep` waits so many seconds and raises
-    if the run is cancelled meanwhile.
+    if the run is cancelled meanwhile. `state` is the agent's own folder, `probe_folder` that of the host's root probe.
+    `is_shared`: other hosts' agents use the directory too, so that folders in it may be of their runs.
     """
 
     folder: int
@@ -30,6 +31,9 @@ class RunSite(NamedTuple):
     wanted_bytes: int
     place: Dict[str, Any]
     sleep: Callable[[float], None]
+    state: str = ""
+    probe_folder: str = ""
+    is_shared: bool = False
 
     @property
     def path(self) -> str:

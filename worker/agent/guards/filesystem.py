@@ -5,7 +5,7 @@ from typing import Any, Dict, Set
 from .. import mount
 from .evidence import FAILED, NOT_CHECKED, PASSED, HostFinding, RunSite
 
-KIND = "filesystem"
+KIND, LABEL = "filesystem", "filesystem as planned"
 RENAMED_AT_WILL = ("subvolid",)  # numbers of which the name is an option of its own
 
 

@@ -6,7 +6,7 @@ from typing import Any, Dict
 from ..conf import FREE_MARGIN
 from .evidence import FAILED, PASSED, HostFinding, RunSite
 
-KIND = "space"
+KIND, LABEL = "space", "space"
 
 
 def check(asked: Dict[str, Any], site: RunSite) -> HostFinding:

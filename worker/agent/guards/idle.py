@@ -11,7 +11,7 @@ from .. import activity, mount
 from ..disk import text_of
 from .evidence import FAILED, NOT_CHECKED, PASSED, HostFinding, RunSite, limit
 
-KIND = "idle"
+KIND, LABEL = "idle", "idle host"
 USUAL_S, EVERY_S = 10.0, 0.25
 LOAD, RATE, IN_FLIGHT = 0.5, 1000000.0, 0.5  # cores or tasks, bytes/s, requests: on average
 
@@ -78,7 +78,8 @@ NAMES = {
 
 
 def _number(name: str, value: float) -> str:
-    return f"{value / 1e6:.3g} MB/s" if name in ("disks", "network") else f"{value:.3g}"
+    value, unit = (value / 1e6, " MB/s") if name in ("disks", "network") else (value, "")
+    return (f"{value:.3g}" if value < 1000 else f"{value:.0f}") + unit
 
 
 def mean(values: List[int]) -> float:

@@ -2,15 +2,20 @@
 
 Since Linux 5.2 mincore tells the truth only of files that the caller may write, which these are. fio's `invalidate` drops them
 once more when it opens them; what a filesystem caches elsewhere (ZFS in its ARC) is not seen here.
+
+Where the host's administrator allows it (allow_drop_caches in probe.conf), the root probe is asked first to drop the whole page cache, with
+inodes and directory entries; what it answers is evidence, and so is that it may not.
 """
 
 import mmap
 import os
 from typing import Any, Dict, Optional
 
+from ..admin import probe
+from ..conf import PROBE_FOLDER
 from .evidence import FAILED, NOT_CHECKED, PASSED, Figures, HostFinding, RunSite
 
-KIND = "caches_dropped"
+KIND, LABEL = "caches_dropped", "caches dropped"
 WINDOW = 1024 * mmap.PAGESIZE * 64  # bytes that are mapped at once: a byte of memory for each of its pages
 OWN_CACHES = {
     "zfs": "ZFS caches in its ARC, which cannot be read back",
@@ -20,6 +25,33 @@ OWN_CACHES = {
 
 
 def check(asked: Dict[str, Any], site: RunSite) -> HostFinding:
+    """Ask the probe to drop everything, drop the run's files, and count their pages in memory before and after."""
+    dropped: Figures = {}
+    words = ask_probe(site, dropped)
+    finding = check_files(site)
+    return finding._replace(text=f"{finding.text}; {words}", figures=dict(finding.figures, **dropped))
+
+
+def ask_probe(site: RunSite, figures: Figures) -> str:
+    """Let the host's root probe drop the whole page cache; return in words what came of it, and add the figures."""
+    try:
+        answer = probe.ask_to_drop_caches(site.state, site.probe_folder or PROBE_FOLDER, sleep=site.sleep)
+    except OSError as problem:
+        answer = {"reason": f"the probe could not be asked: {problem}"}
+    if not answer.get("done"):
+        return (
+            f"the whole page cache was not dropped: {str(answer.get('reason') or 'the probe does not say why')[:300]}"
+        )
+    for name in ("cached_before", "cached_after"):
+        if type(answer.get(name)) is int:
+            figures[name] = answer[name]
+    sizes = " to ".join(
+        f"{figures[name] / 1e9:.3g} GB" for name in ("cached_before", "cached_after") if name in figures
+    )
+    return f"the host's probe dropped the whole page cache{', from ' + sizes if sizes else ''}"
+
+
+def check_files(site: RunSite) -> HostFinding:
     """Write out and drop the run's files, and count their pages in memory before and after."""
     reason = OWN_CACHES.get(str(site.place.get("type")))
     if reason:
@@ -49,7 +81,9 @@ def drop(folder: int, name: str, figures: Figures) -> str:
     finally:
         os.close(handle)
     if before is None or after is None:
-        return "the page cache could not be read back: this Python has no ctypes, or the kernel refused mincore"
+        return (
+            "the page cache could not be read back: no ctypes, or mincore refused (run install.sh again for the unit)"
+        )
     figures["pages"] += -(-size // mmap.PAGESIZE)
     figures["resident_before"] += before
     figures["resident_pages"] += after

@@ -4,7 +4,7 @@ from typing import Any, Dict
 
 from .evidence import PASSED, HostFinding, RunSite, limit, wait
 
-KIND = "pause"
+KIND, LABEL = "pause", "pause"
 LONGEST_S = 86400.0
 
 

@@ -11,7 +11,7 @@ from .. import mount
 from ..disk import text_of
 from .evidence import FAILED, NOT_CHECKED, PASSED, HostFinding, RunSite, number
 
-KIND = "temperature"
+KIND, LABEL = "temperature", "temperature"
 COLDEST, HOTTEST = -273.0, 1000.0  # °C, of a limit
 # nvme's sensor is a child of the controller, which is the namespace's `device`; drivetemp's one of the SCSI device.
 SENSORS = ("device/hwmon/hwmon*", "device/hwmon*", "device/device/hwmon/hwmon*", "device/device/hwmon*")

@@ -223,12 +223,6 @@ OPTIONS: Dict[str, AgentOption] = {
     "continue_on_error": rare(word("none", "read", "write", "io", "verify", "all"), "none"),
     "ignore_error": rare(error_lists(), None),
     "error_dump": rare(boolean(), False),
-    # logs
-    "log_avg_msec": rare(integer(100, 3600000), None),
-    "log_hist_msec": rare(integer(100, 3600000), None),
-    "log_entries": rare(integer(1024, MIB), 1024),
-    "log_hist_coarseness": rare(integer(0, 6), 0),
-    "log_max_value": rare(word("0", "1", "both"), "0"),
     # options of one engine
     "hipri": rare(
         boolean(),
