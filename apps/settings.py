@@ -102,7 +102,7 @@ TEMPLATES = [
                 "apps.labs.middleware.lab",
                 "apps.core.unit_base.unit_base",
             ],
-            "builtins": ["apps.core.templatetags.units"],
+            "builtins": ["apps.core.templatetags.form_key", "apps.core.templatetags.units"],
         },
     }
 ]

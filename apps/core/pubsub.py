@@ -8,7 +8,7 @@ import asyncio
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -71,6 +71,19 @@ def remembered(name: str) -> list[dict[str, Any]]:
             return [orjson.loads(raw) for raw in client().lrange(channel(name) + ":log", 0, -1)]
     except redis.RedisError:
         return []
+
+
+def newest_of(names: Sequence[str]) -> list[dict[str, Any] | None]:
+    """Return the last message that `remember` kept of each channel, in one round trip; None while Redis is down."""
+    if not names:
+        return []
+    try:
+        with asking(settings.REDIS_URL), client().pipeline(transaction=False) as pipe:
+            for name in names:
+                pipe.lindex(channel(name) + ":log", -1)
+            return [orjson.loads(raw) if raw else None for raw in pipe.execute()]
+    except redis.RedisError:
+        return [None] * len(names)
 
 
 def last_state(name: str) -> bytes:

@@ -7,12 +7,35 @@ COPY inserts rows in an eighth of the time of `bulk_create`, which is for everyt
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any
 
 import psycopg
 from django.db import connection, models
+from django.db.models import Q
 from psycopg import sql
+
+CLOCKS_APART = timedelta(minutes=1)  # of two machines that run workers
+
+
+def is_due(name: str, now: datetime, longest: timedelta) -> Q:
+    """Return the condition that a stored moment has come, also where the server's clock was set back since.
+
+    What was stored while the clock was a month ahead would else wait for a month: a moment that lies further ahead than
+    anything sets it was set by such a clock.
+
+    Args:
+        name: The field.
+        now: The present.
+        longest: How far ahead the field is set at most.
+    """
+    return Q(**{f"{name}__lte": now}) | Q(**{f"{name}__gt": now + longest + CLOCKS_APART})
+
+
+def is_recent(name: str, now: datetime, within: timedelta) -> Q:
+    """Return the condition that a stored moment is less than `within` ago: one that lies ahead was set by a clock that was."""
+    return Q(**{f"{name}__gt": now - within, f"{name}__lte": now + CLOCKS_APART})
 
 
 def rows(

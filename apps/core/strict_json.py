@@ -1,5 +1,6 @@
 """JSON as scripts and agents send it, parsed in one strict way, and JSON as the server writes it."""
 
+import json
 from typing import Any
 
 import orjson
@@ -78,5 +79,19 @@ def _without_nul(value: object, nul: str) -> Any:
 
 
 def to_json(data: object) -> bytes:
-    """Return `data` as JSON: dates in UTC with a `Z`, keys of any type, and `str()` of what JSON has no form for."""
+    """Return `data` as JSON: dates in UTC with a `Z`, keys of any type, and `str()` of what JSON has no form for.
+
+    A number beyond 64 bits, which PostgreSQL makes of a stored 1e300, is written with all its digits.
+    """
+    try:
+        return _dump(data)
+    except TypeError:  # orjson refuses it
+        return json.dumps(data, separators=(",", ":"), ensure_ascii=False, default=_to_plain).encode()
+
+
+def _dump(data: object) -> bytes:
     return orjson.dumps(data, option=orjson.OPT_NON_STR_KEYS | orjson.OPT_UTC_Z, default=str)
+
+
+def _to_plain(value: object) -> object:
+    return orjson.loads(_dump(value))

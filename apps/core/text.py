@@ -1,4 +1,4 @@
-"""Whole numbers in texts that somebody typed, the quotation of a value as a tool printed it, and free names."""
+"""Whole numbers in texts that somebody typed, quotations of what tools printed, texts cut short, and free names."""
 
 from collections.abc import Collection
 
@@ -27,6 +27,26 @@ def printed_as(printed: str, source_line: int | None = None) -> str:
     return f"printed “{printed}”" + (f", line {source_line} of the result" if source_line else "")
 
 
+def make_printable(text: str) -> str:
+    """Return a text on one line without what steers a terminal or turns a line around; each such letter becomes `�`."""
+    return "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
+
+
+def shorten(text: str, most: int) -> str:
+    """Return a text of at most `most` characters; what is longer ends after a whole word, with an ellipsis."""
+    if len(text) <= most:
+        return text
+    words = text[: most - 1].rpartition(" ")[0] if text[most - 1] != " " else text[: most - 1]
+    return f"{(words or text[: most - 1]).rstrip(' ,;:.')}…"
+
+
 def find_free_name(base: str, taken: Collection[str]) -> str:
     """Return `base`, or with the lowest number behind it from 2 on (`base-2`) that is not among the taken names."""
     return next(name for name in (base, *(f"{base}-{n}" for n in range(2, len(taken) + 3))) if name not in taken)
+
+
+def join_sentences(*texts: str) -> str:
+    """Return texts as sentences behind one another, each once: those that a host or a tool sent may lack their full stop."""
+    told = dict.fromkeys(text.strip() for text in texts if text.strip())
+    last = len(told) - 1
+    return " ".join(text if at == last or text[-1] in ".!?:" else f"{text}." for at, text in enumerate(told))

@@ -9,6 +9,8 @@ import math
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from statistics import median
@@ -17,6 +19,7 @@ THIN = "\u202f"
 NO_BREAK = "\u00a0"
 NO_VALUE = "–"
 BASES = (1000, 1024)
+_ABOUT = ((60, 5), (600, 10), (36_000, 60))  # seconds below which an estimate is told in such steps
 MOST_WHOLE = 10_000  # a size of more digits is easier to read rounded
 Number = int | float
 
@@ -143,6 +146,11 @@ def bit_rate(value: Number | None) -> str:
     return f"{plain(round(value / factor, 3))}{NO_BREAK}{prefix}b/s"
 
 
+def moment(at: datetime | None) -> str:
+    """Return a point in time as pages write it, in UTC and to the minute: `2026-11-26 22:31 UTC`."""
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if at else NO_VALUE
+
+
 def elapsed(seconds: Number | None) -> str:
     """Return a duration in its two largest parts: `95.2` → `1 min 35 s`."""
     if seconds is None:
@@ -153,10 +161,24 @@ def elapsed(seconds: Number | None) -> str:
     return " ".join(parts[:2]) or f"0{NO_BREAK}s"
 
 
+def about(seconds: Number | None) -> str:
+    """Return an estimated duration, no finer than an estimate is: `2 min 30 s`, `34 min`, `5 h 20 min`."""
+    if seconds is None:
+        return NO_VALUE
+    value = float(seconds)
+    step = next((step for most, step in _ABOUT if value < most), 600)
+    return elapsed(max(round(value / step), 1) * step if value > 0 else 0)
+
+
 def plain(value: Number) -> str:
     """Return a number in full, with thin spaces between thousands."""
     text = f"{value:,}" if value % 1 else f"{int(value):,}"
     return text.replace(",", THIN) if value >= 1 else text.replace(",", THIN).replace("-", "−")
+
+
+def multiple(value: float) -> str:
+    """Return a multiple of something with two decimals, or where those are 0 with one digit: `1.95`, `0.0007`."""
+    return plain(round(value, 2)) if value >= 0.01 or not value else f"{Decimal(f'{value:.1g}'):f}"
 
 
 def exact(value: Number | None, unit: str = "") -> str:

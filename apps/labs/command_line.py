@@ -8,6 +8,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
 from apps.core.mail import check_mail_address
+from apps.core.units import moment
 from apps.labs.links.invitations import link_of
 from apps.labs.models import Invitation, Lab
 
@@ -53,6 +54,6 @@ def print_invitation(stdout: Any, invitation: Invitation, secret: str, *, as_jso
         )
         return
     stdout.write(
-        f"One-use link for {invitation.email} as {invitation.role}, until {invitation.expires_at:%Y-%m-%d %H:%M} UTC, shown this once:"
+        f"One-use link for {invitation.email} as {invitation.role}, until {moment(invitation.expires_at)}, shown this once:"
     )
     stdout.write(link)

@@ -254,6 +254,38 @@ class AttemptCount(models.Model):
         return f"{self.count} of {self.key[:8]}"
 
 
+class FormSubmission(LabScoped):
+    """Something that was sent and done; the same, sent again, is led or answered as the first time.
+
+    A double click sends a form twice, and so does a browser that reloads the answer (`apps.labs.services.submit_once`).
+    A script sends a request again when it has not heard the answer (`answer_once`).
+    """
+
+    key = models.CharField(
+        max_length=64,
+        help_text="SHA-256 of the form's own key and everything that was typed; of a script's name and its key",
+    )
+    address = models.CharField(max_length=300, help_text="where the first sending led")
+    request_sha256 = models.CharField(
+        max_length=64, blank=True, default="", db_default="", help_text="of a script's request: its address and body"
+    )
+    status = models.PositiveSmallIntegerField(null=True, help_text="of the answer to a script; null for a form")
+    answer = models.TextField(blank=True, default="", db_default="", help_text="the body of that answer")
+    headers = models.JSONField(
+        default=dict,
+        db_default=models.Value({}, models.JSONField()),
+        help_text="of that answer, those that are given again",
+    )
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["lab", "key"], name="submitted_once")]
+        indexes = [models.Index(fields=["lab", "created_at"], name="submissions_to_forget")]
+
+    def __str__(self) -> str:
+        return self.address
+
+
 class LinkState(models.TextChoices):
     OPEN = "open", "open"
     ACCEPTED = "accepted", "accepted"

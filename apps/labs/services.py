@@ -1,22 +1,33 @@
 """Services of labs and memberships: create, rename and leave labs, change and remove members, create the first lab."""
 
+import hashlib
+import json
 import secrets
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from django.apps import apps
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_slug
 from django.db import IntegrityError, transaction
+from django.db.models import Q, QuerySet
+from django.http import QueryDict
 from django.utils import timezone
 from django.utils.text import slugify
 
+from apps.core.forms import FORM_KEY
 from apps.core.text import find_free_name
+from apps.core.units import moment
 from apps.labs.isolation import LabScoped, lab_scope
 from apps.labs.links import one_use
-from apps.labs.models import AuditEvent, Invitation, Lab, Member, Renewal, Role, Token, User
+from apps.labs.models import AuditEvent, FormSubmission, Invitation, Lab, Member, Renewal, Role, Token, User
 
-OF_THE_LAB_ITSELF = (AuditEvent, Invitation, Renewal, Token)  # a lab that has only these holds nothing
+OF_THE_LAB_ITSELF = (AuditEvent, FormSubmission, Invitation, Renewal, Token)  # a lab that has only these holds nothing
+
+SUBMISSIONS_LAST = timedelta(days=2)  # so long a form that is sent again is known
+ANSWERS_LAST = timedelta(hours=24)  # so long a script's request that is sent again is known
 
 
 class LabNameError(ValueError):
@@ -240,3 +251,99 @@ def first_lab(email: str = "owner@spindle.local", name: str = "My lab") -> First
     user = User.objects.create_user(email, password)
     Member.objects.create(lab=lab, user=user, role=Role.OWNER)
     return FirstLab(lab, email, password)
+
+
+@transaction.atomic
+def submit_once(lab: Lab, sent: QueryDict, make: Callable[[], str]) -> tuple[str, bool]:
+    """Do what a form asks for once, however often it is sent; return where it leads, and whether it was done now.
+
+    A second sending waits for the first to end. If the first was refused, the second is tried. Who goes back and types
+    something else sends another form. A form without a key (`{% form_key %}`) is done each time.
+
+    Args:
+        make: Does it and returns the address that it leads to; an empty text where it was refused.
+    """
+    if not (key := _key_of(sent)):
+        return make(), True
+    submission, is_new = _claim(lab, key)
+    if not is_new:
+        return submission.address, False
+    submission.address = make()
+    if submission.address:
+        submission.save(update_fields=["address"])
+    else:
+        submission.delete()
+    return submission.address, True
+
+
+@dataclass(frozen=True)
+class StoredAnswer:
+    """An answer to a script as it is given again: its status, its body as text, and headers such as `Location`."""
+
+    status: int
+    body: str
+    headers: Mapping[str, str]
+
+
+class KeyReusedError(ValueError):
+    """A key was sent before with another request; the message says so."""
+
+
+@transaction.atomic
+def answer_once(
+    lab: Lab, caller: str, key: str, request_sha256: str, make: Callable[[], StoredAnswer | None]
+) -> tuple[StoredAnswer | None, bool]:
+    """Do what a script asks for once, however often it sends it with one key; return the answer and whether it is new.
+
+    A second sending waits for the first to end. Where the first was refused, nothing is kept and the second is tried.
+
+    Args:
+        caller: Who asks: keys of two callers have nothing to do with each other.
+        make: Does it and returns the answer; None where there is none to keep.
+
+    Raises:
+        KeyReusedError: The caller has sent the key with another request within `ANSWERS_LAST`.
+    """
+    name = hashlib.sha256(json.dumps(["script", caller, key]).encode()).hexdigest()
+    submission, is_new = _claim(lab, name, request_sha256=request_sha256)
+    if not is_new:
+        if submission.request_sha256 != request_sha256:
+            raise KeyReusedError(
+                f"This key was sent with another request at {moment(submission.created_at)}; a key is for one request alone."
+            )
+        return StoredAnswer(submission.status or 200, submission.answer, submission.headers), False
+    answer = make()
+    if answer is None:
+        submission.delete()
+        return None, True
+    submission.status, submission.answer, submission.headers = answer.status, answer.body, dict(answer.headers)
+    submission.save(update_fields=["status", "answer", "headers"])
+    return answer, True
+
+
+def _claim(lab: Lab, key: str, **fields: str) -> tuple[FormSubmission, bool]:
+    """Return the submission with this key and whether it is new; one whose time is over is none any more."""
+    _submissions_over(timezone.now()).filter(lab=lab, key=key).delete()
+    claimed: tuple[FormSubmission, bool] = FormSubmission.objects.get_or_create(lab=lab, key=key, defaults=fields)
+    return claimed
+
+
+def _submissions_over(now: datetime) -> QuerySet[FormSubmission]:
+    """Return the submissions of forms and of scripts that are not to be known any more."""
+    of_forms = Q(status=None, created_at__lt=now - SUBMISSIONS_LAST)
+    of_scripts = Q(status__isnull=False, created_at__lt=now - ANSWERS_LAST)
+    submissions: QuerySet[FormSubmission] = FormSubmission.objects.filter(of_forms | of_scripts)
+    return submissions
+
+
+def delete_old_submissions(now: datetime) -> int:
+    """Delete the forms and answers to scripts whose time is over, of all labs in scope; return how many."""
+    return _submissions_over(now).delete()[0]
+
+
+def _key_of(sent: QueryDict) -> str:
+    """Return what is the same for two sendings of one form alone; empty where the form has no key."""
+    if not sent.get(FORM_KEY):
+        return ""
+    typed = sorted((name, sent.getlist(name)) for name in sent if name != "csrfmiddlewaretoken")
+    return hashlib.sha256(json.dumps(typed).encode()).hexdigest()

@@ -1,10 +1,17 @@
-"""Celery tasks that send mails of accounts. They carry addresses and never links, which are made when the mail is sent."""
+"""Celery tasks of accounts and labs: mails, and what is deleted when its time is over.
+
+Those that send mails carry addresses and never links, which are made when the mail is sent.
+"""
 
 from smtplib import SMTPException
 
 from celery import shared_task
+from django.contrib.sessions.models import Session
+from django.utils import timezone
 
 from apps.labs import addresses, passwords
+from apps.labs.isolation import all_labs
+from apps.labs.services import delete_old_submissions
 
 UNSENT = (OSError, SMTPException)  # tried again after 20, 40, 80 and 160 seconds
 
@@ -25,3 +32,17 @@ def send_address_proof(user: int, address: str) -> bool:
 def send_address_notice(old: str, new: str) -> bool:
     """Tell a former address that it is one no more."""
     return addresses.send_notice(old, new)
+
+
+@shared_task(name="labs.delete_old")
+def delete_old() -> dict[str, int]:
+    """Delete forms and answers to scripts that are not to be known any more, and sessions that have ended; every hour.
+
+    Returns:
+        How many rows of each were deleted.
+    """
+    now = timezone.now()
+    with all_labs():
+        submissions = delete_old_submissions(now)
+    sessions = Session.objects.filter(expire_date__lt=now).delete()[0]
+    return {"submissions": submissions, "sessions": sessions}

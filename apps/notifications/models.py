@@ -9,12 +9,14 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
+from apps.core.sql import is_due
 from apps.labs.isolation import LabManager, LabQuerySet, LabScoped
 from apps.notifications.transports import get_choices
 
 MOST_TRIES = 3
 FIRST_WAIT = timedelta(minutes=1)  # then fifteen times as long: what is being restarted may be back by then
 LONGER = 15
+LONGEST_WAIT = FIRST_WAIT * LONGER ** (MOST_TRIES - 1) * 1.25
 LEASE = timedelta(minutes=2)  # longer than one try takes
 
 
@@ -55,7 +57,7 @@ class DeliveryState(models.TextChoices):
 
 class DeliveryQuerySet(LabQuerySet["Delivery"]):
     def due(self, now: datetime) -> Self:
-        return self.filter(state=DeliveryState.WAITING, next_try__lte=now)
+        return self.filter(is_due("next_try", now, LONGEST_WAIT), state=DeliveryState.WAITING)
 
 
 class Delivery(LabScoped):

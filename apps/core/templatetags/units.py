@@ -1,12 +1,15 @@
 """Filters for people's units, built into every template: `{{ host.ram_bytes|bytes }}`, `{{ value|metric_value:metric }}`."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 from django import template
+from django.utils.dateparse import parse_datetime
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from apps.core import quantities, units
+from apps.core.text import shorten
 from apps.core.unit_base import base
 
 register = template.Library()
@@ -23,6 +26,22 @@ def _number(value: object) -> units.Number | None:
 def _unit_of(metric: object) -> str:
     """Return the unit of a `Metric`, or the unit itself."""
     return str(getattr(metric, "unit", metric) or "")
+
+
+@register.filter
+def moment(at: datetime | str | None) -> str | SafeString:
+    """Return a point in time, or its ISO 8601 text, as `2026-11-26 22:31 UTC`, with its seconds on hover."""
+    known = parse_datetime(at) if isinstance(at, str) else at
+    if known is None:
+        return units.NO_VALUE
+    exact = f"{known.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+    return format_html('<time datetime="{}" title="{}">{}</time>', known.isoformat(), exact, units.moment(known))
+
+
+@register.filter
+def moment_text(at: datetime | None) -> str:
+    """Return a point in time as plain text in UTC, for options and other places that hold no elements."""
+    return units.moment(at)
 
 
 @register.filter(name="bytes")
@@ -90,6 +109,18 @@ def count(value: object) -> str:
     """Return a whole number with thin spaces: `12 345`."""
     number = _number(value)
     return units.NO_VALUE if number is None else units.plain(number)
+
+
+@register.filter
+def about(value: object) -> str:
+    """Return estimated seconds as a duration no finer than an estimate is: `34 min`."""
+    return units.about(_number(value))
+
+
+@register.filter
+def shortened(text: object, most: int) -> str:
+    """Return a text of at most so many characters that ends after a whole word; the whole belongs into `title`."""
+    return shorten(str(text), most)
 
 
 @register.filter
