@@ -12,8 +12,10 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from apps.core.sql import CLOCKS_APART
+from apps.core.units import elapsed, moment
 from apps.inventory.models import Host
-from apps.labs.isolation import LabManager, LabQuerySet, ThroughParent
+from apps.labs.isolation import LabManager, LabQuerySet, LabScoped, ThroughParent
 from apps.runs.models import Run
 from apps.studies.models import Plan, PlanConfiguration
 
@@ -46,6 +48,9 @@ class Execution(ThroughParent):
     plan = models.OneToOneField(Plan, on_delete=models.CASCADE, primary_key=True, related_name="execution")
     state = models.CharField(max_length=9, choices=ExecutionState.choices, default=ExecutionState.RUNNING)
     reason = models.CharField(max_length=500, blank=True, help_text="why it is paused or cancelled, and by whom")
+    has_paused_itself = models.BooleanField(
+        default=False, db_default=False, help_text="it is paused because of failures, and no person has paused it"
+    )
     retries = models.PositiveSmallIntegerField(default=0, help_text="how often a failed step is made again by itself")
     guard_wait = models.PositiveIntegerField(
         default=3600, help_text="seconds that a required guard may hold a step back, here and then on the host"
@@ -58,6 +63,9 @@ class Execution(ThroughParent):
     started_at = models.DateTimeField(default=timezone.now)
     resumed_at = models.DateTimeField(default=timezone.now, help_text="failures before it are forgiven")
     ended_at = models.DateTimeField(null=True, blank=True)
+    start_checked_at = models.DateTimeField(
+        null=True, blank=True, help_text="when it was looked whether any of its runs had begun in time; null: not yet"
+    )
 
     objects: ClassVar[Any] = LabManager.from_queryset(ExecutionQuerySet)()
 
@@ -71,6 +79,36 @@ class Execution(ThroughParent):
     @property
     def has_ended(self) -> bool:
         return self.state in (ExecutionState.DONE, ExecutionState.CANCELLED)
+
+    @property
+    def settings(self) -> list[tuple[str, str]]:
+        """Return what was chosen when the plan was started, each as a label and its value in words."""
+        return [
+            ("retries of a failed step", str(self.retries)),
+            ("wait for guards", f"at most {elapsed(self.guard_wait)}"),
+            ("a step whose guard does not hold by then", self.get_guard_failure_display()),
+        ]
+
+    @property
+    def start_words(self) -> str:
+        """Return who started the plan, when and with which settings, in a sentence."""
+        chosen = "; ".join(f"{label}: {value}" for label, value in self.settings)
+        return f"{self.started_by or 'Somebody'} started it at {moment(self.started_at)} with these settings: {chosen}."
+
+
+class PlanRecipient(LabScoped):
+    """A notification channel that is told what becomes of a plan's runs, whether a person or its schedule started them."""
+
+    plan = models.ForeignKey(Plan, on_delete=models.CASCADE, related_name="recipients")
+    destination = models.ForeignKey(
+        "notifications.Destination", on_delete=models.CASCADE, related_name="plan_recipients"
+    )
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["plan", "destination"], name="plan_recipient_once")]
+
+    def __str__(self) -> str:
+        return f"{self.plan_id} → {self.destination_id}"
 
 
 class HostWait(ThroughParent):
@@ -146,7 +184,7 @@ class PreparationRun(ThroughParent):
         return f"{self.preparation}, run {self.number}"
 
 
-def open_runs(plan: Plan, host_id: int | None = None) -> Any:
+def open_runs(plan: int, host_id: int | None = None) -> Any:
     """Return the queued and running runs that were made for a plan, on one host or on all; with those that prepare it."""
     runs = Run.objects.open().filter(Q(planned_run__row__plan=plan) | Q(preparation_run__row__plan=plan))
     return runs if host_id is None else runs.filter(host_id=host_id)
@@ -176,8 +214,11 @@ class ScheduleKind(models.TextChoices):
 
 class ScheduleQuerySet(LabQuerySet["PlanSchedule"]):
     def due(self, now: datetime) -> Self:
-        """Return the schedules with a due time that was not considered yet."""
-        return self.filter(is_paused=False, next_at__lte=now)
+        """Return the schedules with a due time that was not considered yet.
+
+        Also those that were considered in what is now the future, because the server's clock was set back since.
+        """
+        return self.filter(Q(next_at__lte=now) | Q(considered_at__gt=now + CLOCKS_APART), is_paused=False)
 
 
 class PlanSchedule(ThroughParent):
@@ -191,6 +232,13 @@ class PlanSchedule(ThroughParent):
     time_zone = models.CharField(max_length=64)
     retries = models.PositiveSmallIntegerField(default=0, help_text="how often a failed step is made again by itself")
     is_paused = models.BooleanField(default=False)
+    reason = models.CharField(
+        max_length=500,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="why it has paused itself; empty where a person did",
+    )
     considered_at = models.DateTimeField(default=timezone.now, help_text="due times up to here were dealt with")
     next_at = models.DateTimeField(null=True, blank=True, help_text="null while it is paused")
     changed_by = models.CharField(max_length=200, blank=True)
@@ -219,6 +267,9 @@ class ScheduleFiring(ThroughParent):
     plan = models.ForeignKey(Plan, on_delete=models.CASCADE, related_name="firings")
     due_at = models.DateTimeField()
     fired_at = models.DateTimeField(default=timezone.now)
+    is_left_out = models.BooleanField(
+        default=False, db_default=False, help_text="a person had paused, changed or removed the schedule"
+    )
     outcome = models.CharField(max_length=7, choices=FiringOutcome.choices)
     reason = models.CharField(max_length=500, blank=True, help_text="why it was skipped, failed or late")
     missed = models.PositiveIntegerField(default=0, help_text="earlier due times that this firing stands for too")
@@ -231,4 +282,4 @@ class ScheduleFiring(ThroughParent):
         constraints = [models.UniqueConstraint(fields=["plan", "due_at"], name="fired_once")]
 
     def __str__(self) -> str:
-        return f"{self.due_at:%Y-%m-%d %H:%M} UTC: {self.outcome}"
+        return f"{moment(self.due_at)}: {self.outcome}"

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from apps.studies.plans.order import Cell, Step
-from apps.studies.plans.plan_page import PlanPage, target_host
+from apps.studies.plans.plan_page import PlanPage, PlanPageCell, target_host
 from apps.studies.plans.progress import OPEN_STATES, HeldRun
 
 
@@ -43,15 +43,28 @@ def find_waiting(page: PlanPage, retries: int) -> dict[int, dict[Cell, list[int]
     for cell in page.cells:
         host_id = target_host(cell.row)
         if host_id is not None and cell.can_be_started:
-            progress = CellProgress(cell.progress.needed, cell.progress.most, cell.runs)
             place = cell.row.position, cell.point.position
-            waiting.setdefault(host_id, {})[place] = find_waiting_rounds(progress, retries)
+            waiting.setdefault(host_id, {})[place] = find_waiting_rounds(_progress(cell), retries)
     return waiting
 
 
 def is_anything_left(page: PlanPage, retries: int) -> bool:
-    """Return whether some host of the plan has a step to make; failed steps are made again `retries` times each."""
+    """Return whether some host of the plan has a step to make, now or when a target that is gone is there again.
+
+    Failed steps are made again `retries` times each.
+    """
+    if find_cells_of_gone_targets(page, retries):
+        return True
     return any(rounds for of_host in find_waiting(page, retries).values() for rounds in of_host.values())
+
+
+def find_cells_of_gone_targets(page: PlanPage, retries: int) -> list[PlanPageCell]:
+    """Return the cells that have rounds left and whose target its host does not offer any more, or not now."""
+    return [cell for cell in page.cells if cell.is_target_gone and find_waiting_rounds(_progress(cell), retries)]
+
+
+def _progress(cell: PlanPageCell) -> CellProgress:
+    return CellProgress(cell.progress.needed, cell.progress.most, cell.runs)
 
 
 def find_waiting_rounds(cell: CellProgress, retries: int) -> list[int]:

@@ -11,6 +11,7 @@ urlpatterns = [
     path("plans/<int:pk>/", views.plan, name="plan"),
     path("plans/<int:pk>/results/", views.results, name="plan-results"),
     path("plans/<int:pk>/cancel/", views.cancel, name="plan-cancel"),
+    path("plans/<int:pk>/recipients/", views.recipients, name="plan-recipients"),
     path("plans/<int:pk>/schedule/", schedules.schedule, name="plan-schedule"),
     *(
         path(f"plans/<int:pk>/schedule/{act}/", schedules.act, {"act": act}, name=f"plan-schedule-{act}")
@@ -18,6 +19,6 @@ urlpatterns = [
     ),
     *(
         path(f"plans/<int:pk>/{act}/", views.act, {"act": act}, name=f"plan-{act}")
-        for act in ("start", "pause", "resume", "retry", "repetitions")
+        for act in ("start", "pause", "resume", "retry", "repetitions", "priority")
     ),
 ]

@@ -2,39 +2,54 @@
 
 import secrets
 import time
-from typing import Any
+from typing import Any, NamedTuple
+from urllib.parse import quote
 
 from django.contrib import messages
 from django.core.cache import cache
 from django.core.paginator import Paginator
 from django.db.models import Count, Q
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.middleware.csrf import get_token
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import get_language
 from django.views.decorators.http import require_POST, require_safe
 
+from apps.core.forms import describe_errors
 from apps.core.text import whole_number
 from apps.core.unit_base import base
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
 from apps.labs.models import Role
+from apps.labs.services import submit_once
 from apps.plans import services
-from apps.plans.estimates.plan_estimate import estimate_page
-from apps.plans.execution_page import ExecutionPage
-from apps.plans.forms import NewPlanForm
+from apps.plans.execution_page import ExecutionPage, MatrixView, read_view
+from apps.plans.forms import NewPlanForm, RecipientsForm, StartForm
+from apps.plans.models import execution_of
 from apps.plans.preparations.forms import PreparationForms
 from apps.plans.presets import PRESETS
 from apps.plans.results.plan_results import PlanResults
 from apps.plans.schedules.views import SchedulePanel
 from apps.plans.services import ExecutionError
-from apps.runs.states import OPEN, State
+from apps.runs.states import OPEN, Priority, State
 from apps.studies.models import Plan
 from apps.studies.plans.problems import PlanError
 
 PAGE = 50
-IN_ADDRESS = ("title", "kind", "rounds", "file_sizes", "direct", "notes")  # what another page may fill in
+IN_ADDRESS = ("title", "kind", "rounds", "file_sizes", "direct", "notes", "question")  # what another page may fill in
 FRESH_S = 1  # seconds that one rendering of the live part serves everybody who looks
-KEPT_S, RENDERING_S = 30, 10  # how long the last one may serve while the next is rendered, and how long that may take
+FRESH_FOR = (
+    4  # or so many times as long as it took: a plan of 1,000 hosts keeps a fifth of a processor busy, not all of it
+)
+KEPT_S, RENDERING_S = 60, 20  # how long the last one may serve while the next is rendered, and how long that may take
+
+
+class LivePart(NamedTuple):
+    """A rendering of the live part, with the mark in place of the token of its forms."""
+
+    text: str
+    token_mark: str
+    fresh_until: float
 
 
 @require_safe
@@ -61,39 +76,55 @@ def plans(request: LabRequest) -> HttpResponse:
 @member_required(Role.ENGINEER)
 def new(request: LabRequest) -> HttpResponse:
     """GET: the form. POST: write the plan; nothing is started yet."""
-    first = {"targets": request.GET.getlist("target"), "preset": request.GET.get("procedure", "")}
+    first = {
+        "targets": request.GET.getlist("target"),
+        "preset": request.GET.get("procedure") or request.GET.get("preset", ""),
+    }
     first |= {name: request.GET.get(name, "") for name in IN_ADDRESS}
     first = {name: value for name, value in first.items() if value}
     form = NewPlanForm(request.lab, request.POST or None, initial=first)
     preparations = PreparationForms(request.POST or None)
     if request.method == "POST" and form.is_valid() & preparations.is_valid():
         try:
-            wanted = form.request(secrets.randbelow(10**6), preparations.written)
-            plan = services.create_plan(wanted, actor=str(request.user))
+            address, is_new = submit_once(request.lab, request.POST, lambda: _write(request, form, preparations))
         except PlanError as error:
             form.place_error(error)
         else:
-            messages.success(request, f"{plan} is written. Look at its matrix, then start it.")
-            return redirect("plan", plan.pk)
+            if not is_new:
+                messages.info(request, "The form was sent twice; the plan was written once.")
+            return redirect(address)
     context = {"form": form, "presets": PRESETS, "preparations": preparations}
     is_refused = bool(request.method == "POST" and (form.errors or preparations.errors))
     return render(request, "plans/new.html", context, status=422 if is_refused else 200)
+
+
+def _write(request: LabRequest, form: NewPlanForm, preparations: PreparationForms) -> str:
+    """Write the plan of a form and return the address of its page. Raises `PlanError`."""
+    form.refuse_same_study()
+    wanted = form.request(secrets.randbelow(10**6), preparations.written)
+    plan = services.create_plan(wanted, actor=str(request.user))
+    messages.success(request, f"{plan} is written. Look at its matrix, then start it.")
+    return plan.get_absolute_url()
 
 
 @require_safe
 @member_required()
 def plan(request: LabRequest, pk: int) -> HttpResponse:
     """Show one plan; htmx asks for its live part alone."""
-    found: Plan = get_object_or_404(Plan.objects.whole().prefetch_related("preparations"), pk=pk)
-    may_edit = found.study.lab_id == request.lab.pk and request.member.covers(Role.ENGINEER)
-    if request.htmx:  # type: ignore[attr-defined]
-        return HttpResponse(_live_part(request, found, may_edit))
-    page = ExecutionPage(found, request.GET.get("page"))
+    asked: Plan = get_object_or_404(Plan.objects.select_related("study", "execution"), pk=pk)
+    is_own = asked.study.lab_id == request.lab.pk
+    may_edit = is_own and request.member.covers(Role.ENGINEER)
+    htmx: Any = request.htmx  # type: ignore[attr-defined]
+    if htmx and not htmx.history_restore_request:  # on Back the whole page is asked for
+        return HttpResponse(_live_part(request, asked, may_edit=may_edit, is_own=is_own))
+    found = _load_plan(pk)
+    page = ExecutionPage(found, read_view(request.GET))
     results = PlanResults(page.matrix, is_live=page.is_live)
     is_ahead = page.execution is None or page.execution.has_ended
     context = {
         "page": page, "plan": found, "may_edit": may_edit, "results": results, "panel": SchedulePanel(found),
-        "estimate": estimate_page(page.matrix) if is_ahead else None,
+        "is_own": is_own,
+        "estimate": page.estimate if is_ahead else None, "start_form": _start_form(request, found, may_edit=may_edit),
     }  # fmt: skip
     return render(request, "plans/plan.html", context)
 
@@ -110,35 +141,79 @@ def results(request: LabRequest, pk: int) -> HttpResponse:
     return render(request, "plans/_results.html", {"results": results, "plan": found})
 
 
-def _live_part(request: LabRequest, found: Plan, may_edit: bool) -> str:
-    """Return the live part; a hundred readers of one plan share a rendering of the same second.
+def _load_plan(pk: int) -> Plan:
+    """Return a plan with all that its page shows; only for who renders it, for of a large plan this takes a while."""
+    plan: Plan = Plan.objects.whole().prefetch_related("preparations").get(pk=pk)
+    return plan
 
-    While one of them waits for the next rendering, the others get the last one. Who may edit gets forms with the token
-    of the own browser against forged requests: those are shared with nobody.
+
+def _live_part(request: LabRequest, asked: Plan, *, may_edit: bool, is_own: bool) -> str:
+    """Return the live part; all who look at one plan share a rendering of the same moment, readers and editors apart.
+
+    Members of other labs are apart too: they see no names of the lab's channels. So is each who may start the plan: the
+    form for it begins with what that person chose last.
+
+    While one of them waits for the next rendering, the others get the last one. Who may edit gets forms, and each of
+    them the token of the own browser against forged requests, in the place of a mark that nobody can guess.
     """
-    number = request.GET.get("page", "")[:9]
-    if may_edit:
-        return _render_live_part(request, found, number, may_edit=True)
-    key = f"plan-live:{found.pk}:{number}:{get_language()}:{base()}"
-    stored: tuple[str, float] | None = cache.get(key)
-    if stored and (time.time() < stored[1] or not cache.add(f"{key}:rendering", 1, RENDERING_S)):
-        return stored[0]
-    text = _render_live_part(request, found, number, may_edit=False)
-    cache.set(key, (text, time.time() + FRESH_S), KEPT_S)
-    cache.delete(f"{key}:rendering")
-    return text
+    pk, view = asked.pk, read_view(request.GET)
+    reader = ("edit" if may_edit else "read") if is_own else "other"
+    if _has_start_form(asked, may_edit=may_edit):
+        reader = f"start-{request.user.pk}"
+    key = f"plan-live:{pk}:{quote(view.query)}:{get_language()}:{base()}:{reader}"
+    stored: LivePart | None = cache.get(key)
+    if stored is None or (time.time() >= stored.fresh_until and cache.add(f"{key}:rendering", 1, RENDERING_S)):
+        mark, began = secrets.token_urlsafe(24), time.monotonic()
+        text = _render_live_part(request, pk, view, may_edit=may_edit, is_own=is_own, token_mark=mark)
+        stored = LivePart(text, mark, time.time() + max(FRESH_S, FRESH_FOR * (time.monotonic() - began)))
+        cache.set(key, stored, KEPT_S)
+        cache.delete(f"{key}:rendering")
+    return stored.text.replace(stored.token_mark, get_token(request)) if may_edit else stored.text
 
 
-def _render_live_part(request: LabRequest, found: Plan, number: str, *, may_edit: bool) -> str:
-    page = ExecutionPage(found, number)
-    context = {"page": page, "plan": found, "may_edit": may_edit, "panel": SchedulePanel(found)}
-    return render(request, "plans/_live.html", context).content.decode()
+def _render_live_part(
+    request: LabRequest, pk: int, view: MatrixView, *, may_edit: bool, is_own: bool, token_mark: str
+) -> str:
+    found = _load_plan(pk)
+    page = ExecutionPage(found, view)
+    context = {
+        "page": page, "plan": found, "may_edit": may_edit, "is_own": is_own, "panel": SchedulePanel(found),
+        "start_form": _start_form(request, found, may_edit=may_edit),
+    }  # fmt: skip
+    return render(request, "plans/_live.html", {**context, "csrf_token": token_mark}).content.decode()
+
+
+def _start_form(request: LabRequest, plan: Plan, *, may_edit: bool) -> StartForm | None:
+    """Return the form that starts a plan, for who may and while it does not run."""
+    return StartForm(plan, actor=str(request.user)) if _has_start_form(plan, may_edit=may_edit) else None
+
+
+def _has_start_form(plan: Plan, *, may_edit: bool) -> bool:
+    execution = execution_of(plan)
+    return may_edit and (execution is None or execution.has_ended)
+
+
+@member_required(Role.ENGINEER)
+def recipients(request: LabRequest, pk: int) -> HttpResponse:
+    """Choose who is told what becomes of a plan, also while it runs."""
+    found = _own(request, pk)
+    form = RecipientsForm(found, request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            services.change_recipients(found, form.recipients, actor=str(request.user))
+        except ExecutionError as error:
+            messages.error(request, str(error))
+        else:
+            messages.success(request, f"Who is notified of {found} is changed.")
+        return redirect("plan", found.pk)
+    context = {"plan": found, "form": form}
+    return render(request, "plans/recipients.html", context, status=422 if form.errors else 200)
 
 
 @require_POST
 @member_required(Role.ENGINEER)
 def act(request: LabRequest, pk: int, act: str) -> HttpResponse:
-    """Start, pause or resume a plan, retry what failed, or add repetitions."""
+    """Start, pause or resume a plan, retry what failed, add repetitions, or change its priority."""
     found = _own(request, pk)
     try:
         message = _do(request, found, act)
@@ -149,14 +224,24 @@ def act(request: LabRequest, pk: int, act: str) -> HttpResponse:
     return redirect("plan", found.pk)
 
 
+def _cell_of(found: Plan, typed: QueryDict) -> dict[str, Any]:
+    """Return row and point of the one cell that a form is about; empty where it is about the whole plan."""
+    if not typed.get("row") and not typed.get("point"):
+        return {}
+    row = found.rows.filter(name=typed.get("row")).first()
+    point = found.points.filter(name=typed.get("point")).first()
+    if row is None or point is None:
+        raise ExecutionError("This cell is not in the plan any more.")
+    return {"row": row, "point": point}
+
+
 def _do(request: LabRequest, found: Plan, act: str) -> str:
     actor, typed = str(request.user), request.POST
     if act == "start":
-        wait = _number(typed, "guard_wait", "Minutes to wait for guards") * 60 if typed.get("guard_wait") else None
-        services.start_plan(
-            found, actor=actor, retries=_number(typed, "retries", "Retries of a failed step"),
-            guard_wait=wait, guard_failure=typed.get("guard_failure") or None,
-        )  # fmt: skip
+        form = StartForm(found, typed)
+        if not form.is_valid():
+            raise ExecutionError(f"{describe_errors(form)} The plan is not started.")
+        services.start_plan(found, actor=actor, **form.options)
         return f"{found} is started."
     if act == "pause":
         services.pause_plan(found, actor=actor)
@@ -165,10 +250,18 @@ def _do(request: LabRequest, found: Plan, act: str) -> str:
         services.resume_plan(found, actor=actor)
         return f"{found} goes on."
     if act == "retry":
-        count = services.retry_failed(found, actor=actor)
+        count = services.retry_failed(found, actor=actor, **_cell_of(found, typed))
         return f"{count} failed step{'' if count == 1 else 's'} of {found} will be made again."
+    if act == "priority":
+        priority = Priority.find(typed.get("priority"))
+        if priority is None:
+            words = ", ".join(choice.label for choice in Priority)
+            raise ExecutionError(f"Priority: found {typed.get('priority', '')[:40]!r}, expected one of {words}.")
+        services.change_priority(found, priority, actor=actor)
+        return f"{found} has {priority.label} priority, and so have its runs that wait."
     number = _number(typed, "repetitions", "More rounds")
-    services.add_repetitions(found, number, actor=actor)
+    seen = _number(typed, "seen", "Rounds when you looked") if typed.get("seen") else None
+    services.add_repetitions(found, number, actor=actor, seen=seen)
     return f"{number} more round{'' if number == 1 else 's'} of every cell."
 
 

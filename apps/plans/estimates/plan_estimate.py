@@ -1,8 +1,8 @@
 """What a plan will take before it is started: time for each host, bytes written to each disk, space on each target.
 
 The time of a cell is the median of earlier runs with just its workload, on its target or else on its host, from the
-moment the host began (so the filling of test files is in it) to the end. Where there is none it is guessed from sizes,
-runtime and the target's ceiling, and says so.
+moment the host began (so the filling of test files is in it) until the result was read in, without the looks of guards,
+which are added apart. Where there is none it is guessed from sizes, runtime and the target's ceiling, and says so.
 """
 
 from collections import defaultdict
@@ -19,11 +19,19 @@ from apps.inventory.ceilings.current import ceilings_of
 from apps.inventory.models import Disk, Host, Target
 from apps.inventory.topology.stack import Stack, stacks_of
 from apps.plans.estimates.disk_writes import endurance_of, shares_of
+from apps.plans.host_limits import (
+    Refusal,
+    find_refusal,
+    find_refused_preparations,
+    load_agents,
+    refusal_sentences,
+)
 from apps.plans.models import Preparation
 from apps.plans.plan_request import PlanRequest
 from apps.plans.preparations import read_preparations
 from apps.plans.preparations.estimate import ExtraTime, estimate_extra
 from apps.plans.services import check_request, check_targets
+from apps.runs.host_guards import looking_seconds
 from apps.runs.models import Attempt, Sample
 from apps.runs.workload import (
     USUAL_SPEEDS,
@@ -36,13 +44,15 @@ from apps.runs.workload import (
     guess_written,
 )
 from apps.studies.models import Guard
-from apps.studies.plans.matrix import MatrixColumn, file_size_for
-from apps.studies.plans.plan_page import PlanPage
+from apps.studies.plans.matrix import file_size_for
+from apps.studies.plans.plan_page import PlanPage, column_of
 from apps.studies.plans.schema import WrittenPoint
 from apps.studies.plans.workload import workload_at
 
 ON_TARGET, ON_HOST, GUESS = "target", "host", "guess"
 MOST_RUNS = 2000  # earlier runs that are looked at, the newest first
+# Bytes that an agent leaves free: it refuses a run that would take them (`worker/agent/conf.py`)
+HOSTS_MARGIN = 64 << 20
 SSD_ACCESSES = 20_000  # in a second: what a guess assumes of solid-state disks at random
 WRITES = ("write", "randwrite", "rewrite")
 
@@ -57,6 +67,7 @@ class CellAhead:
     spec: Mapping[str, Any]
     rounds: int
     most: int
+    time_limit: int | None = None
 
     @cached_property
     def digest(self) -> str:
@@ -102,16 +113,19 @@ class DiskEstimate:
 
 @dataclass(frozen=True)
 class SpaceEstimate:
-    """The largest test files of a target against what was free when its host was last looked at; None: not known."""
+    """The largest test files of a target against its free space and its quota, as last reported; None: not known."""
 
     target: Target
     needed: int
     free: int | None
-    cells: tuple[str, ...] = ()  # whose files are larger than what is free
+    cells: tuple[str, ...] = ()  # whose files are larger than what is free or allowed
+    quota: int | None = None  # of agent.conf, for the files of one run there
 
     @property
     def is_enough(self) -> bool | None:
-        return None if self.free is None else self.needed <= self.free
+        if self.quota is not None and self.needed > self.quota:
+            return False
+        return None if self.free is None else self.needed <= self.free - HOSTS_MARGIN
 
 
 @dataclass(frozen=True)
@@ -124,6 +138,8 @@ class PlanEstimate:
     spaces: tuple[SpaceEstimate, ...]
     is_at_most: bool = False  # of a search: it may end before its last points
     unknown_disks: tuple[Target, ...] = ()
+    refused: tuple[Refusal, ...] = ()  # cells that their hosts would refuse; neither their time nor their writes count
+    refused_preparations: tuple[Refusal, ...] = ()  # at which the plan would pause
     extra: ExtraTime = field(default_factory=ExtraTime)  # of guards and preparations, of a plan that is not written yet
 
     @property
@@ -143,6 +159,15 @@ class PlanEstimate:
         return sum(host.guessed for host in self.hosts)
 
     @property
+    def refused_words(self) -> list[str]:
+        """Return the cells that their hosts would refuse, in sentences."""
+        return refusal_sentences(self.refused)
+
+    @property
+    def refused_preparations_words(self) -> list[str]:
+        return refusal_sentences(self.refused_preparations)
+
+    @property
     def written(self) -> float:
         return sum(entry.written * entry.cell.rounds for entry in self.cells)
 
@@ -156,7 +181,8 @@ def cells_of(page: PlanPage) -> list[CellAhead]:
         if cell.reason or not cell.workload or target is None or not cell.remaining:
             continue
         most = max(cell.remaining, rule.most - cell.progress.done)
-        ahead.append(CellAhead(target, cell.row.label, str(cell.point), cell.workload, cell.remaining, most))
+        limit = page.plan.time_limit
+        ahead.append(CellAhead(target, cell.row.label, str(cell.point), cell.workload, cell.remaining, most, limit))
     return ahead
 
 
@@ -172,10 +198,10 @@ def cells_of_request(wanted: PlanRequest) -> list[CellAhead]:
     ahead = []
     for target in wanted.targets:
         for point in written.points:
-            column = MatrixColumn(point.name, point.file_size, point.ram_multiple)
-            spec = _workload(point, file_size_for(column, target.host.ram_bytes))
+            spec = _workload(point, file_size_for(column_of(point), target.host.ram_bytes))
             if spec:
-                ahead.append(CellAhead(target, str(target), point.label or point.name, spec, rule.least, rule.most))
+                label, limit = point.label or point.name, wanted.time_limit
+                ahead.append(CellAhead(target, str(target), label, spec, rule.least, rule.most, limit))
     return ahead
 
 
@@ -200,28 +226,50 @@ def estimate_request(wanted: PlanRequest) -> PlanEstimate:
     """
     cells = cells_of_request(wanted)
     estimate = estimate_plan(cells, is_at_most=wanted.stopping.get("kind") == "saturation")
-    return replace(estimate, extra=_extra_of_request(wanted, cells))
-
-
-def _extra_of_request(wanted: PlanRequest, cells: Iterable[CellAhead]) -> ExtraTime:
-    """Return what guards and preparations add; nothing has an id yet, so a target stands for its row."""
+    started = [entry.cell for entry in estimate.cells]
     preparations = [Preparation(**given) for given in read_preparations(wanted.preparations)]
-    fields = ("kind", "required", "note")
+    rows = {cell.target.pk: (cell.target, cell.row) for cell in started}
+    largest = _largest_files(started)
+    refused = find_refused_preparations(
+        preparations, [(target, row, largest[pk]) for pk, (target, row) in rows.items()]
+    )
+    extra = _extra_of_request(wanted, preparations, started)
+    return replace(estimate, extra=extra, refused_preparations=tuple(refused))
+
+
+def _largest_files(cells: Iterable[CellAhead]) -> dict[int, int]:
+    """Return the bytes of each target's largest file."""
+    largest: dict[int, int] = {}
+    for cell in cells:
+        of_jobs = (job["file_size"] for job in cell.spec["jobs"])
+        largest[cell.target.pk] = max(largest.get(cell.target.pk, 0), *of_jobs)
+    return largest
+
+
+def _extra_of_request(
+    wanted: PlanRequest, preparations: Sequence[Preparation], cells: Sequence[CellAhead]
+) -> ExtraTime:
+    """Return what guards and preparations add; nothing has an id yet, so a target stands for its row."""
+    fields = ("kind", "is_required", "note")
     guards = [
         Guard(kind=given["kind"], parameters={name: value for name, value in given.items() if name not in fields})
         for given in wanted.guards
     ]
     waiting: dict[int, dict[tuple[int, int], Sequence[int]]] = defaultdict(dict)
-    largest: dict[int, int] = {}
     for number, cell in enumerate(cells):
-        row = cell.target.pk
-        waiting[cell.target.host_id][row, number] = range(1, cell.rounds + 1)
-        largest[row] = max(largest.get(row, 0), *(job["file_size"] for job in cell.spec["jobs"]))
-    return estimate_extra(preparations, guards, waiting, {}, largest)
+        waiting[cell.target.host_id][cell.target.pk, number] = range(1, cell.rounds + 1)
+    return estimate_extra(preparations, guards, waiting, {}, _largest_files(cells))
 
 
 def estimate_plan(cells: Sequence[CellAhead], *, is_at_most: bool = False) -> PlanEstimate:
-    """Estimate the time, writes and space of cells; the number of queries does not grow with the targets."""
+    """Estimate the time, writes and space of cells; the number of queries does not grow with the targets.
+
+    Cells that their host would refuse are named, and only their space is looked at.
+    """
+    load_agents(cell.target for cell in cells)
+    all_cells, refused = cells, _refusals(cells)
+    spaces = _spaces({cell.target.pk: cell.target for cell in all_cells}, all_cells)
+    cells = [cell for cell, problem in zip(all_cells, refused, strict=True) if problem is None]
     past = PastRuns(cells)
     targets = {cell.target.pk: cell.target for cell in cells}
     with_guess = {cell.target.pk for cell in cells if not past.times(cell)[1]}
@@ -230,7 +278,14 @@ def estimate_plan(cells: Sequence[CellAhead], *, is_at_most: bool = False) -> Pl
     speeds = {pk: _speeds(stacks.get(pk), ceilings.get(pk)) for pk in with_guess}
     estimates = tuple(_estimate(cell, past, speeds.get(cell.target.pk, USUAL_SPEEDS)) for cell in cells)
     disks, unknown = _disks(targets, stacks, estimates)
-    return PlanEstimate(estimates, _hosts(estimates), disks, _spaces(targets, cells), is_at_most, unknown)
+    named = tuple(problem for problem in refused if problem)
+    return PlanEstimate(estimates, _hosts(estimates), disks, spaces, is_at_most, unknown, named)
+
+
+def _refusals(cells: Iterable[CellAhead]) -> list[Refusal | None]:
+    """Return for each cell what its host would refuse it for, or None."""
+    found = ((cell, find_refusal(cell.target, cell.spec, cell.time_limit)) for cell in cells)
+    return [Refusal(cell.target, cell.row, cell.point, problem) if problem else None for cell, problem in found]
 
 
 @dataclass
@@ -248,11 +303,15 @@ class PastRuns:
         hosts = {cell.target.host_id for cell in self.cells}
         attempts = Attempt.objects.filter(
             run__host__in=hosts, run__workload__sha256__in=hashes, run__state="finished", accepted_at__isnull=False,
-            ended_at__isnull=False,
+            ingested_at__isnull=False,
         )  # fmt: skip
-        names = ("run_id", "run__host_id", "run__target_id", "run__workload__sha256", "accepted_at", "ended_at")
-        for run, host, target, sha256, accepted, ended in attempts.order_by("-run_id").values_list(*names)[:MOST_RUNS]:
-            self._seconds[run] = (ended - accepted).total_seconds()
+        names = (
+            "run_id", "run__host_id", "run__target_id", "run__workload__sha256", "run__guards", "accepted_at",
+            "ingested_at",
+        )  # fmt: skip
+        newest = attempts.order_by("-run_id").values_list(*names)[:MOST_RUNS]
+        for run, host, target, sha256, guards, accepted, read_in in newest:
+            self._seconds[run] = max(0.0, (read_in - accepted).total_seconds() - looking_seconds(guards))
             self._of_host[host, sha256].append(run)
             self._of_target[target, sha256].append(run)
         self._written = _bytes_written(self._seconds)
@@ -345,6 +404,9 @@ def _spaces(targets: Mapping[int, Target], cells: Iterable[CellAhead]) -> tuple[
     for pk, of_point in needs.items():
         filesystem = targets[pk].filesystem
         free = filesystem.free_bytes if filesystem else None
-        too_large = tuple(point for point, needed in of_point.items() if free is not None and needed > free)
-        spaces.append(SpaceEstimate(targets[pk], max(of_point.values()), free, too_large))
+        agent = getattr(targets[pk].host, "agent", None)
+        quota = agent.quota_of(targets[pk].path) if agent else None
+        limits = [limit for limit in (free and free - HOSTS_MARGIN, quota) if limit is not None]
+        too_large = tuple(point for point, needed in of_point.items() if limits and needed > min(limits))
+        spaces.append(SpaceEstimate(targets[pk], max(of_point.values()), free, too_large, quota))
     return tuple(spaces)

@@ -1,27 +1,58 @@
 """The registry of guards: each module checks one kind, before a step on the server or after it by the host's figures.
 
-Kinds that have no module are conditions that nothing here can look at, such as "the host is closed to users". Their
-evidence is "not checked", never "passed".
+What neither the server nor a host can look at is a person's statement (`GuardKind.is_statement`). Its evidence names who
+stated it and is "not checked", never "passed".
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
-from apps.plans.guards import array_state, cache_rule, idle, space
-from apps.plans.guards.evidence import FAILED, NOT_CHECKED, GuardEvidence, RunReport, StepFacts
+from apps.plans.guards import array_state, cache_rule, idle, space, target_writes
+from apps.plans.guards.evidence import BY_PERSON, FAILED, NOT_CHECKED, GuardEvidence, RunReport, StepFacts
 from apps.runs.host_guards import BY_KIND
 from apps.studies.models import Guard
 
 BEFORE = {module.KIND: module for module in (cache_rule, array_state)}
+PREPARED = {module.KIND: module for module in (target_writes,)}  # right before a step, when its target is prepared
+UNASKED = "nobody was asked: it came into the plan after the run was started, or is newer than that"
 AFTER = {module.KIND: module for module in (idle, space)}
-NOBODY_LOOKS = "nothing on the host or the server checks this yet"
+
+
+def can_be_checked(kind: str) -> bool:
+    """Return whether the server or a host's agent looks at a kind of guard."""
+    return kind in BEFORE or kind in PREPARED or kind in AFTER or kind in BY_KIND
+
+
+def look_before(guards: Iterable[Guard]) -> bool:
+    """Return whether one of the guards is checked before a step starts."""
+    return any(guard.kind in BEFORE for guard in guards)
+
+
+def look_prepared(guards: Iterable[Guard]) -> bool:
+    """Return whether one of the guards is about what has prepared a step's target."""
+    return any(guard.kind in PREPARED for guard in guards)
 
 
 def check_before(guards: Iterable[Guard], step: StepFacts, now: datetime) -> list[GuardEvidence]:
-    """Return the evidence of the guards that can be checked before a step starts."""
+    """Return the evidence of the guards that can be checked before a step's target is prepared."""
+    return _check(BEFORE, guards, step, now)
+
+
+def check_prepared(guards: Iterable[Guard], step: StepFacts, now: datetime) -> list[GuardEvidence]:
+    """Return the evidence of the guards about a step's preparation, and of what people state of its host."""
+    stated = [
+        _complete(GuardEvidence(guard.kind, NOT_CHECKED, guard.statement, BY_PERSON), guard, now)
+        for guard in guards
+        if guard.is_statement
+    ]
+    return [*_check(PREPARED, guards, step, now), *stated]
+
+
+def _check(modules: Mapping[str, Any], guards: Iterable[Guard], step: StepFacts, now: datetime) -> list[GuardEvidence]:
     checked = (
-        (guard, BEFORE[guard.kind].check_before(step, guard.parameters)) for guard in guards if guard.kind in BEFORE
+        (guard, modules[guard.kind].check_before(step, guard.parameters)) for guard in guards if guard.kind in modules
     )
     return [_complete(evidence, guard, now) for guard, evidence in checked if evidence is not None]
 
@@ -29,7 +60,7 @@ def check_before(guards: Iterable[Guard], step: StepFacts, now: datetime) -> lis
 def check_after(
     guards: Iterable[Guard], report: RunReport, now: datetime, answered: Collection[str] = ()
 ) -> list[GuardEvidence]:
-    """Return the evidence that a finished run brings, and that of guards which nothing checks.
+    """Return the evidence that a finished run brings.
 
     Args:
         answered: Guards that the host has checked right before the run (`apps.runs.host_guards`).
@@ -38,13 +69,22 @@ def check_after(
     for guard in guards:
         if guard.kind in AFTER and guard.kind not in (answered if guard.kind != idle.KIND else ()):
             outcome = AFTER[guard.kind].check_after(report, guard.parameters)
-        elif guard.kind not in BEFORE and guard.kind not in BY_KIND and report.is_finished:
-            outcome = GuardEvidence(guard.kind, NOT_CHECKED, NOBODY_LOOKS, "")
-        else:
-            outcome = None
-        if outcome is not None:
-            evidence.append(_complete(outcome, guard, now))
+            if outcome is not None:
+                evidence.append(_complete(outcome, guard, now))
     return evidence
+
+
+def note_unasked(guards: Iterable[Guard], known: Collection[str], now: datetime) -> list[GuardEvidence]:
+    """Return evidence that nobody looked, of the guards of a finished run's plan of which there is no other.
+
+    Args:
+        known: Guards of which there is evidence.
+    """
+    return [
+        _complete(GuardEvidence(guard.kind, NOT_CHECKED, UNASKED, ""), guard, now)
+        for guard in guards
+        if guard.kind not in known
+    ]
 
 
 def find_obstacle(evidence: Sequence[GuardEvidence]) -> GuardEvidence | None:
@@ -54,7 +94,7 @@ def find_obstacle(evidence: Sequence[GuardEvidence]) -> GuardEvidence | None:
 
 def is_lasting(evidence: GuardEvidence) -> bool:
     """Return whether waiting would not change the outcome."""
-    return bool(getattr(BEFORE.get(evidence.guard), "IS_LASTING", False))
+    return bool(getattr(BEFORE.get(evidence.guard) or PREPARED.get(evidence.guard), "IS_LASTING", False))
 
 
 def _complete(evidence: GuardEvidence, guard: Guard, now: datetime) -> GuardEvidence:

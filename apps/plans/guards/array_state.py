@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from apps.core.units import moment
 from apps.plans.guards.evidence import FAILED, NOT_CHECKED, PASSED, GuardEvidence, StepFacts
 
 KIND = "array_settled"
@@ -16,7 +17,7 @@ def check_before(step: StepFacts, _parameters: Mapping[str, Any]) -> GuardEviden
         return None
     if not step.is_stack_known:
         return GuardEvidence(KIND, NOT_CHECKED, "what the target lies on is not known")
-    when = f", as reported {step.reported_at:%Y-%m-%d %H:%M} UTC" if step.reported_at else ""
+    when = f", as reported {moment(step.reported_at)}" if step.reported_at else ""
     if not step.arrays:
         return GuardEvidence(KIND, PASSED, f"no array lies under the target{when}")
     states = ", ".join(f"{array.name}: {array.state or 'state not reported'}" for array in step.arrays)

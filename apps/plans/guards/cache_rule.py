@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from apps.core.units import plain, size
+from apps.core.units import multiple, size
 from apps.plans.guards.evidence import FAILED, NOT_CHECKED, PASSED, GuardEvidence, StepFacts
 from apps.studies.plans.guards import CacheRule
 
@@ -18,9 +18,7 @@ def check_before(step: StepFacts, parameters: Mapping[str, Any]) -> GuardEvidenc
     if step.ram is None:
         return GuardEvidence(KIND, NOT_CHECKED, "the host's RAM is not known")
     least = CacheRule(parameters["factor"], parameters.get("tolerance", 0.0)).least
-    multiple = step.file_size / step.ram
-    sign = "≥" if multiple >= least else "<"
-    text = (
-        f"{size(step.file_size)} / {size(step.ram)} RAM = {plain(round(multiple, 2))} {sign} {plain(round(least, 2))}"
-    )
-    return GuardEvidence(KIND, PASSED if multiple >= least else FAILED, text)
+    is_met = step.file_size / step.ram >= least
+    times = multiple(step.file_size / step.ram)
+    text = f"{size(step.file_size)} / {size(step.ram)} RAM = {times} {'≥' if is_met else '<'} {multiple(least)}"
+    return GuardEvidence(KIND, PASSED if is_met else FAILED, text)

@@ -5,11 +5,16 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from apps.runs.host_guards.labels import label_guard
+from apps.studies.models.plan import BY_PERSON
 from apps.studies.models.plan import GUARD_FAILED as FAILED
 from apps.studies.models.plan import GUARD_NOT_CHECKED as NOT_CHECKED
 from apps.studies.models.plan import GUARD_PASSED as PASSED
 
-__all__ = ["FAILED", "NOT_CHECKED", "PASSED", "ArrayReport", "GuardEvidence", "RunReport", "StepFacts"]
+__all__ = [
+    "BY_PERSON", "FAILED", "NOT_CHECKED", "PASSED", "ArrayReport", "GuardEvidence", "RunReport", "StepFacts",
+    "WriteReport",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -20,7 +25,8 @@ class GuardEvidence:
         guard: The guard's kind.
         outcome: `passed`, `failed` or `not checked`.
         text: What was found, with figures, or why it could not be checked.
-        source: Who looked: `server` (from what the lab's inventory says) or `host` (measured there).
+        source: Who looked: `server` (from what the lab's inventory and runs say), `host` (measured there), or `person`
+            (somebody's word, at which nobody looked).
         is_required: Whether the plan requires it: a run whose required guard failed does not count.
     """
 
@@ -33,7 +39,8 @@ class GuardEvidence:
 
     def to_json(self) -> dict[str, Any]:
         return {
-            "guard": self.guard, "outcome": self.outcome, "text": self.text, "source": self.source,
+            "guard": self.guard, "label": label_guard(self.guard), "outcome": self.outcome, "text": self.text,
+            "source": self.source,
             "is_required": self.is_required, "checked_at": self.checked_at,
         }  # fmt: skip
 
@@ -47,6 +54,27 @@ class ArrayReport:
 
 
 @dataclass(frozen=True)
+class WriteReport:
+    """What one preparation of the plan has written to the step's target.
+
+    Args:
+        label: What the preparation is called.
+        runs: Its finished runs by id.
+        written: The bytes that they wrote together, as fio counted them; None where one does not say.
+        ended_at: When the last of them ended.
+        is_done: Whether it is enough, by the preparation's own rule.
+        is_discarded: Whether the filesystem discards removed files, so that the drive forgets them.
+    """
+
+    label: str
+    runs: Sequence[int] = ()
+    written: int | None = None
+    ended_at: datetime | None = None
+    is_done: bool = False
+    is_discarded: bool = False
+
+
+@dataclass(frozen=True)
 class StepFacts:
     """What is known of a step before it starts. Sizes in bytes; `ram` None where nobody knows it."""
 
@@ -56,6 +84,7 @@ class StepFacts:
     are_arrays_left_to_host: bool = False  # all of them are md arrays, at which the host's agent looks itself
     is_stack_known: bool = True
     reported_at: datetime | None = None  # when the host last reported its inventory
+    writes: Sequence[WriteReport] = ()  # of the preparations of the step's target and round
 
 
 @dataclass(frozen=True)

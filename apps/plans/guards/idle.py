@@ -11,7 +11,7 @@ from apps.runs.activity import ACTIVITY, IDLE, LOADS, QUIET
 KIND = "idle"
 
 
-def check_after(report: RunReport, _parameters: Mapping[str, Any]) -> GuardEvidence | None:
+def check_after(report: RunReport, parameters: Mapping[str, Any]) -> GuardEvidence | None:
     """Compare load, disks and network around the run with those of a machine at rest. None: the run has not finished."""
     if not report.is_finished:
         return None
@@ -19,15 +19,12 @@ def check_after(report: RunReport, _parameters: Mapping[str, Any]) -> GuardEvide
     means = {name: value for name, value in known.items() if not name.endswith("_max")}  # a short burst is no load
     if not means:
         return GuardEvidence(KIND, NOT_CHECKED, "the host's agent reported no activity figures", "host")
-    busy = {name: value for name, value in means.items() if value > _limit(name)}
+    load, rate = float(parameters.get("load", IDLE)), float(parameters.get("rate", QUIET))
+    busy = {name: value for name, value in means.items() if value > (load if name in LOADS else rate)}
     shown = busy or means
     text = "; ".join(f"{name.replace('_', ' ')} {_number(name, value)}" for name, value in shown.items())
-    limits = f"limits: load {IDLE}, {quantity(QUIET, 'B/s')}"
+    limits = f"limits: load {load:g}, {quantity(rate, 'B/s')}"
     return GuardEvidence(KIND, FAILED if busy else PASSED, f"{text} ({limits})", "host")
-
-
-def _limit(name: str) -> float:
-    return IDLE if name in LOADS else QUIET
 
 
 def _number(name: str, value: float) -> str:

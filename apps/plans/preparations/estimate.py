@@ -7,7 +7,7 @@ from statistics import median
 from apps.plans.models import Preparation, PreparationTime
 from apps.plans.preparations import BY_KIND
 from apps.plans.preparations.progress import Key, PreparationProgress
-from apps.runs.host_guards import BY_KIND as GUARDS
+from apps.runs.host_guards import looking_seconds
 from apps.runs.workload import planned_seconds
 from apps.studies.models import Guard
 
@@ -41,16 +41,11 @@ def estimate_extra(
         progress: The writes that were begun (`find_progress`).
         largest: Bytes of each row's largest file.
     """
-    looking = sum(_seconds_of(guard.kind, guard.parameters) for guard in guards)
+    looking = looking_seconds({"guard": guard.kind, **guard.parameters} for guard in guards)
     by_host = [_of_host(preparations, places, progress, looking, largest) for places in waiting.values()]
     unknown = {word for extra in by_host for word in extra.unknown}
     longest = max((extra.seconds for extra in by_host), default=0.0)
     return ExtraTime(longest, tuple(sorted(unknown)), sum(extra.written for extra in by_host))
-
-
-def _seconds_of(kind: str, parameters: Mapping[str, float]) -> float:
-    guard = GUARDS.get(kind)
-    return float(parameters.get("seconds", guard.seconds)) if guard and guard.seconds else 0.0
 
 
 def _of_host(
@@ -114,6 +109,6 @@ def _left(preparation: Preparation, key: tuple[int, int], progress: Mapping[Key,
         return runs * median(past)
     assert kind.workload is not None
     workload = kind.workload(preparation.parameters, 0)
-    jobs = [{"runtime": None, "ramp_time": 0, **job} for job in workload["jobs"]]
+    jobs = [{"runtime": None, "ramp_time": 0, "stonewall": True, **job} for job in workload["jobs"]]
     seconds = planned_seconds({"jobs": jobs})
     return None if seconds is None else float(runs * seconds)

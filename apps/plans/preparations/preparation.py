@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from apps.studies.plans.problems import PlanError
+from apps.studies.plans.problems import PlanError, read_size
 
 Parameters = Mapping[str, Any]
 
@@ -20,6 +20,7 @@ class PreparationParameter:
     usual: float | None = None
     is_whole: bool = True
     is_needed: bool = False
+    is_size: bool = False  # of bytes, which people write as 4g
 
     @property
     def is_yes_or_no(self) -> bool:
@@ -36,6 +37,8 @@ class PreparationParameter:
             if self.is_needed:
                 raise PlanError(f"{field}.{self.name}", value, f"a number from {self.range_words}")
             return self.usual
+        if self.is_size:
+            return read_size(f"{field}.{self.name}", value, int(self.low), int(self.high))
         is_number = type(value) is int or (type(value) is float and not self.is_whole)
         if not is_number or not self.low <= value <= self.high:
             words = "a whole number" if self.is_whole else "a number"
@@ -78,4 +81,4 @@ class PreparationKind:
 KIB, MIB, GIB, TIB = 1 << 10, 1 << 20, 1 << 30, 1 << 40
 LONGEST_WAIT = 86_400
 WAIT = PreparationParameter("wait_s", "At most so many seconds", 0, LONGEST_WAIT, 3600)
-FILE_SIZE = PreparationParameter("file_size", "File size", 1 * MIB, 64 * TIB)
+FILE_SIZE = PreparationParameter("file_size", "File size", 1 * MIB, 64 * TIB, is_size=True)

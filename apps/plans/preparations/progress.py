@@ -5,11 +5,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db.models import Avg
+from django.db.models import Avg, Exists, OuterRef, Q, Sum
 
+from apps.plans.guards.evidence import WriteReport
 from apps.plans.models import Execution, Preparation, PreparationRun, PreparationTime
 from apps.plans.preparations import BY_KIND, PreparationKind
-from apps.runs.models import Sample
+from apps.runs.host_guards.evidence import evidence_of
+from apps.runs.models import Attempt, Sample
 from apps.runs.states import ENDED, State
 from apps.studies.models import Plan, PlannedRun
 
@@ -99,6 +101,45 @@ def find_next_writes(
     return None
 
 
+def find_writes(
+    preparations: Iterable[Preparation], row_id: int, round_number: int, progress: Mapping[Key, PreparationProgress]
+) -> list[WriteReport]:
+    """Return what each preparation that writes has written before a step of this row and round."""
+    writing = [preparation for preparation in preparations if BY_KIND[preparation.kind].workload is not None]
+    found = []
+    for preparation in writing:
+        number = round_number if preparation.time == PreparationTime.ROUND else 0
+        current = progress.get((preparation.pk, row_id, number)) or PreparationProgress(preparation, row_id, number)
+        found.append(current)
+    runs = [entry.run for current in found for entry in current.runs if entry.run.state == State.FINISHED]
+    written = _bytes_written([run.pk for run in runs])
+    return [_report_writes(current, written) for current in found]
+
+
+def _report_writes(current: PreparationProgress, written: Mapping[int, int]) -> WriteReport:
+    finished = [entry.run for entry in current.runs if entry.run.state == State.FINISHED]
+    is_counted = bool(finished) and all(run.pk in written for run in finished)
+    return WriteReport(
+        current.kind.label,
+        [run.pk for run in finished],
+        sum(written[run.pk] for run in finished) if is_counted else None,
+        max((run.finished_at for run in finished if run.finished_at), default=None),
+        current.is_done,
+        current.is_undone_by_discard,
+    )
+
+
+def _bytes_written(runs: Sequence[int]) -> dict[int, int]:
+    """Return the bytes that each run wrote, as fio counted them; runs whose result does not say are missing."""
+    if not runs:
+        return {}
+    samples = Sample.objects.filter(
+        run__in=runs, measure__metric="io_bytes", measure__operation__in=("write", "randwrite"), value__isnull=False
+    )
+    sums = samples.order_by().values_list("run").annotate(total=Sum("value"))
+    return {run: int(total) for run, total in sums}
+
+
 def find_due_guards(plan: Plan, row_id: int, round_number: int) -> list[dict[str, Any]]:
     """Return the guards by which the host waits right before the next run of this row and round.
 
@@ -141,6 +182,7 @@ class PreparationLine:
     progress: Sequence[PreparationProgress]
     evidence: Mapping[str, Any] | None  # of a wait: the newest, as `apps.runs.host_guards.evidence` has it
     run_id: int | None  # with which that evidence is
+    silence: str = ""  # why there is neither progress nor evidence
 
     @property
     def sentence(self) -> str:
@@ -150,24 +192,43 @@ class PreparationLine:
 def preparation_lines(plan: Plan, progress: Mapping[Key, PreparationProgress]) -> list[PreparationLine]:
     """Return the plan's preparations in their order, with the progress of writes and the newest evidence of waits."""
     preparations = list(plan.preparations.all())
-    newest = _newest_evidence(plan) if any(BY_KIND[entry.kind].guard for entry in preparations) else {}
+    newest = {entry.pk: _newest_evidence(plan, entry) for entry in preparations if BY_KIND[entry.kind].guard}
     by_preparation: dict[int, list[PreparationProgress]] = defaultdict(list)
     for current in progress.values():
         by_preparation[current.preparation.pk].append(current)
     lines = []
     for preparation in preparations:
-        run_id, evidence = newest.get(preparation.purpose, (None, None))
-        lines.append(
-            PreparationLine(preparation, BY_KIND[preparation.kind], by_preparation[preparation.pk], evidence, run_id)
-        )
+        kind, begun = BY_KIND[preparation.kind], by_preparation[preparation.pk]
+        run_id, evidence = newest.get(preparation.pk, (None, None))
+        silence = "" if begun or evidence else _explain_silence(plan, run_id)
+        lines.append(PreparationLine(preparation, kind, begun, evidence, run_id if evidence else None, silence))
     return lines
 
 
-def _newest_evidence(plan: Plan) -> dict[str, tuple[int, Mapping[str, Any]]]:
-    newest: dict[str, tuple[int, Mapping[str, Any]]] = {}
-    runs = PlannedRun.objects.filter(row__plan=plan).exclude(evidence=[]).order_by("-run_id")[:100]
-    for run_id, evidence in runs.values_list("run_id", "evidence"):
-        for entry in evidence:
-            if entry.get("purpose"):
-                newest.setdefault(entry["purpose"], (run_id, entry))
-    return newest
+def _newest_evidence(plan: Plan, preparation: Preparation) -> tuple[int | None, Mapping[str, Any] | None]:
+    """Return the newest run that was asked to wait and whose host has answered, with the answer.
+
+    A run need not have ended: its host answers while it waits, and right before fio starts. Where no host has answered
+    yet, the newest run that was asked; without any, None.
+    """
+    asked = PlannedRun.objects.filter(row__plan=plan, run__guards__contains=[{"purpose": preparation.purpose}])
+    answers = Attempt.objects.filter(run=OuterRef("run_id")).exclude(guards=[])
+    answered = asked.filter(Q(judged_at__isnull=False) | Exists(answers)).select_related("run__host__agent")
+    planned = answered.order_by("-run_id").first() or asked.order_by("-run_id").first()
+    if planned is None:
+        return None, None
+    attempts = list(planned.run.attempts.order_by("number"))
+    entries = planned.evidence if planned.judged_at else evidence_of(planned.run, attempts)
+    return planned.run_id, next((entry for entry in entries if entry.get("purpose") == preparation.purpose), None)
+
+
+def _explain_silence(plan: Plan, asked: int | None) -> str:
+    """Return why nothing is known of a preparation. `asked`: the newest run that was asked to wait."""
+    execution = Execution.objects.filter(plan=plan).first()
+    if asked is not None:
+        return f"asked of run {asked}; its host has not answered yet"
+    if execution is None:
+        return "nothing yet: the plan is not started"
+    if not PlannedRun.objects.filter(row__plan=plan).exists():
+        return "nothing yet: no run was started" if execution.is_running else f"nothing: the plan is {execution.state}"
+    return "not done: no run of the plan was asked for it"

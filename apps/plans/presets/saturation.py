@@ -11,6 +11,7 @@ from apps.plans.presets.preset import (
     words_of,
 )
 from apps.studies.plans.saturation.ladder import double_in_turn
+from apps.studies.plans.stopping_rule import stopping_of
 
 
 def make_points(options: PresetOptions) -> list[PlanPointData]:
@@ -40,11 +41,11 @@ def make_points(options: PresetOptions) -> list[PlanPointData]:
 PRESET = Preset(
     name="saturation",
     title="Saturation within a latency bound",
-    text="The highest IOPS with p95 or p99 of completion latency within your bound: queue depth and jobs are doubled in turn until it is"
+    text="The highest IOPS with p95 or p99 of latency within your bound: queue depth and jobs are doubled in turn until it is"
     " passed, and the next point is decided after each result. With queue depths 1 a synchronous engine runs, and the jobs alone are doubled.",
     file_sizes="4g",
     make_points=make_points,
     runtime=30,
-    rule={"kind": "saturation", "percentile": 99, "bound_ms": 5.0, "rounds": 1, "least_points": 1},
+    rule=stopping_of({"kind": "saturation"}).data,
     options={"patterns": "randread", "block_sizes": "4k", "iodepths": "1,2..256", "numjobs": "1,2..8"},
 )

@@ -40,10 +40,10 @@ def saturation_chart(ladders: Sequence[RowLadder], title: str) -> Chart:
     unit = unit_for([*latencies, *bounds], "ns")
     percentile = ladders[0].percentile if ladders else 99
     top = ROOM * max([*filter(None, latencies), *bounds], default=1.0)
-    y = Axis(f"p{percentile} completion latency ({unit.label})", unit=unit, base_unit="ns", low=0.0, high=top)
+    y = Axis(f"p{percentile} latency ({unit.label})", unit=unit, base_unit="ns", low=0.0, high=top)
     lines = tuple(ReferenceLine("y", bound, f"bound {human(bound, 'ns')}", "bound") for bound in bounds)
     statements = [f"{ladder.label}: {ladder.statement}" for ladder in ladders]
-    description = f"Line chart: {title}, p{percentile} completion latency over IOPS. {' '.join(statements)}"
+    description = f"Line chart: {title}, p{percentile} latency over IOPS. {' '.join(statements)}"
     caption = "Each mark is a point of the search, from the lightest load on."
     return Chart(ChartKind.LINE, title, Axis("IOPS"), y, series, description, caption, lines)
 

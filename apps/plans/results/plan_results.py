@@ -69,7 +69,8 @@ class PlanResults:
         """Return the plots of the first cells that have a measured round."""
         plots = []
         for number, steady in enumerate(self._steady_cells[:MOST_CHARTS], 1):
-            query = urlencode({"configuration": steady.cell.row.name, "point": steady.cell.point.name})
+            chosen = {"configuration": steady.cell.row.name, "point": steady.cell.point.name}
+            query = urlencode(chosen | ({"operation": steady.operation} if len(steady.cell.operations) > 1 else {}))
             address = f"{reverse('api-plan-steady-state', args=[self.plan.pk])}?{query}"
             chart = as_json(steady_state_chart(steady, base()))
             plots.append(SteadyPlot(steady, chart, f"chart-steady-{number}", address, f"steady-state-{number}"))

@@ -4,10 +4,10 @@ The judgement is that of the stopping rule (`apps.studies.plans.stopping_rule.st
 say something else than what ended the cell.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from apps.core.quantities import quantity
+from apps.studies.plans.cell_values import BANDWIDTH
 from apps.studies.plans.plan_page import PlanPage, PlanPageCell
 from apps.studies.plans.stopping_rule import SteadyWindow, steady_window
 
@@ -23,7 +23,7 @@ class MeasuredRound:
 
 @dataclass(frozen=True)
 class SteadyCell:
-    """A cell whose rounds are judged; `window` is None until there are enough rounds."""
+    """An operation of a cell whose rounds are judged; `window` is None until there are enough rounds."""
 
     cell: PlanPageCell
     rounds: tuple[MeasuredRound, ...]
@@ -31,10 +31,12 @@ class SteadyCell:
     range_percent: float
     slope_percent: float
     needed: int  # rounds of a window
+    operation: str = ""
 
     @property
     def label(self) -> str:
-        return f"{self.cell.row.label}, {self.cell.point}"
+        where = f"{self.cell.row.label}, {self.cell.point}"
+        return f"{where}, {self.operation}" if len(self.cell.operations) > 1 else where
 
     @property
     def has_ended(self) -> bool:
@@ -60,21 +62,29 @@ class SteadyCell:
 
 
 def steady_cells(page: PlanPage) -> list[SteadyCell]:
-    """Return the cells of a steady-state plan that have a measured round; empty where the plan has another rule."""
+    """Return the cells of a steady-state plan that have a measured round, once for each operation that they measure.
+
+    Empty where the plan has another rule.
+    """
     rule = page.plan.rule
     if rule.kind != "steady_state":
         return []
     found = []
-    for cell in page.cells:
-        rounds = _rounds_of(page, cell)
+    for cell, operation in _operations_of(page):
+        rounds = _rounds_of(page, cell, operation)
         if rounds:
             window = steady_window([entry.value for entry in rounds], rule.data)
             limits = rule.data["range_percent"], rule.data["slope_percent"]
-            found.append(SteadyCell(cell, rounds, window, *limits, needed=rule.data["window"]))
+            found.append(SteadyCell(cell, rounds, window, *limits, needed=rule.data["window"], operation=operation))
     return found
 
 
-def _rounds_of(page: PlanPage, cell: PlanPageCell) -> tuple[MeasuredRound, ...]:
-    known = page.assignment.values.get((cell.row.pk, cell.point.pk), {})
-    counted: Sequence[int] = [run.pk for run in cell.runs if run.is_counted and run.pk in known]
-    return tuple(MeasuredRound(number, run, known[run]) for number, run in enumerate(counted, 1))
+def _operations_of(page: PlanPage) -> list[tuple[PlanPageCell, str]]:
+    return [(cell, operation) for cell in page.cells for operation in cell.operations]
+
+
+def _rounds_of(page: PlanPage, cell: PlanPageCell, operation: str) -> tuple[MeasuredRound, ...]:
+    of_cell = page.assignment.values.get((cell.row.pk, cell.point.pk), {})
+    values = {pk: value for pk, run in of_cell.items() if (value := run.of(operation, BANDWIDTH)) is not None}
+    counted = [run.pk for run in cell.runs if run.is_counted and run.pk in values]
+    return tuple(MeasuredRound(number, run, values[run]) for number, run in enumerate(counted, 1))

@@ -4,12 +4,16 @@ from typing import Any
 
 from django import forms
 
-from apps.core.forms import SiteForm
+from apps.core.forms import SiteForm, dress
 from apps.labs.models import Lab
+from apps.notifications.models import Destination
+from apps.plans.forms import make_recipients_field
 from apps.plans.models import PlanSchedule, ScheduleKind
+from apps.plans.notices.recipients import find_chosen
 from apps.plans.schedules.recurrence import RecurrenceError, zone_names
 from apps.plans.schedules.services import WEEKDAYS, ScheduleRequest
 from apps.plans.services import MOST_RETRIES
+from apps.studies.models import Plan
 
 
 class ScheduleForm(SiteForm):
@@ -35,8 +39,10 @@ class ScheduleForm(SiteForm):
         help_text="in each scheduled run",
     )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, lab: Lab, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.fields["recipients"] = make_recipients_field(lab, "Notify when a run pauses itself or is not started")
+        dress(self)
         zones: Any = self.fields["time_zone"]
         zones.choices = [(name, name) for name in zone_names()]
 
@@ -44,7 +50,8 @@ class ScheduleForm(SiteForm):
         """Return the schedule that is asked for."""
         typed = self.cleaned_data
         names = ("kind", "time_zone", "at", "weekdays", "cron", "retries")
-        return ScheduleRequest(**{name: typed[name] for name in names})
+        recipients = [channel.pk for channel in typed["recipients"]]
+        return ScheduleRequest(**{name: typed[name] for name in names}, recipients=recipients)
 
     def place_error(self, error: RecurrenceError) -> None:
         """Put an error on the field that it is about."""
@@ -54,12 +61,18 @@ class ScheduleForm(SiteForm):
         )
 
 
-def initial_of(schedule: PlanSchedule | None, lab: Lab) -> dict[str, Any]:
+def initial_of(plan: Plan, schedule: PlanSchedule | None) -> dict[str, Any]:
     """Return what the form shows first: the schedule, else a night in the zone that the lab used last."""
+    chosen = find_chosen(plan)
     if schedule is None:
+        lab = plan.study.lab
         last = PlanSchedule.objects.filter(plan__study__lab=lab).order_by("-changed_at").first()
-        return {"kind": ScheduleKind.NIGHTLY, "at": "02:30", "time_zone": last.time_zone if last else "UTC"}
-    first = {"kind": schedule.kind, "time_zone": schedule.time_zone, "retries": schedule.retries}
+        every = list(Destination.objects.filter(lab=lab, is_active=True).values_list("pk", flat=True))
+        zone = last.time_zone if last else "UTC"
+        return {"kind": ScheduleKind.NIGHTLY, "at": "02:30", "time_zone": zone, "recipients": chosen or every}
+    first = {
+        "kind": schedule.kind, "time_zone": schedule.time_zone, "retries": schedule.retries, "recipients": chosen,
+    }  # fmt: skip
     minute, hour, _, _, weekday = schedule.cron.split()
     if schedule.kind == ScheduleKind.CRON:
         return {**first, "cron": schedule.cron}

@@ -1,7 +1,8 @@
 """Services of schedules: set, pause, resume and remove them, and carry out what is due.
 
 A due time is dealt with once, under a lock on its schedule's row: a second task, or a worker that was killed and whose
-task comes again, finds nothing to do. What was missed while no worker ran is made up once, late, and never twice.
+task comes again, finds nothing to do. What was missed while no worker ran is made up once, late, and never twice. What
+a person's act leaves out (a pause, another time) is not made up, and stands among the firings with that reason.
 """
 
 from collections.abc import Sequence
@@ -13,9 +14,8 @@ from django.db import transaction
 from django.db.models import Model
 from django.utils import timezone
 
+from apps.core.text import shorten
 from apps.plans.models import (
-    Execution,
-    ExecutionState,
     FiringOutcome,
     PlanSchedule,
     Preparation,
@@ -23,10 +23,15 @@ from apps.plans.models import (
     ScheduleKind,
     execution_of,
 )
+from apps.plans.notices.messages import tell_not_started, tell_schedule_paused
+from apps.plans.notices.recipients import set_recipients
+from apps.plans.schedules.busy_hosts import BusyHosts, find_busy_hosts, find_stopped_copies, leave_out
+from apps.plans.schedules.failed_nights import MOST_FAILED, find_failed_nights
 from apps.plans.schedules.recurrence import Recurrence, RecurrenceError, parse_recurrence
-from apps.plans.services import MOST_RETRIES, ExecutionError, record_act, start_plan
+from apps.plans.services import LONGEST_REASON, MOST_RETRIES, ExecutionError, cancel_plan, record_act, start_plan
 from apps.studies.models import Guard, Plan, PlanCell, PlanConfiguration, PlanPoint
 from apps.studies.plans.draft import free_name
+from apps.studies.plans.problems import PlanError
 
 LATE = timedelta(minutes=5)
 MOST_A_DAY = 24
@@ -47,6 +52,7 @@ class ScheduleRequest:
     weekdays: Sequence[int] = ()
     cron: str = ""
     retries: int = 0
+    recipients: Sequence[int] | None = None  # ids of notification channels; None: as before
 
     @property
     def text(self) -> str:
@@ -74,11 +80,23 @@ def recurrence_of(schedule: PlanSchedule) -> Recurrence:
 
 
 def next_times(schedule: PlanSchedule, count: int = 3, now: datetime | None = None) -> list[datetime]:
-    """Return the next due times in UTC; empty while it is paused."""
+    """Return the next due times in UTC; empty while it is paused, and where this server does not know its zone."""
     if schedule.is_paused:
         return []
-    due = recurrence_of(schedule).after(now or timezone.now())
+    try:
+        due = recurrence_of(schedule).after(now or timezone.now())
+    except RecurrenceError:
+        return []
     return [moment for _, moment in zip(range(count), due, strict=False)]
+
+
+def words_of_due(schedule: PlanSchedule, due: datetime, form: str = "%a %Y-%m-%d %H:%M %Z") -> str:
+    """Return a due time by the clock of the schedule's zone, with what a change of the clock does to it that day."""
+    recurrence = recurrence_of(schedule)
+    words = f"{due.astimezone(recurrence.zone):{form}}"
+    if left_out := recurrence.left_out_time(due):
+        return f"{words} ({left_out:%H:%M} does not exist that day: the clock goes forward)"
+    return f"{words} (the first of two that day: the clock goes back)" if recurrence.comes_twice(due) else words
 
 
 def words_of(schedule: PlanSchedule) -> str:
@@ -102,6 +120,10 @@ def set_schedule(plan: Plan, wanted: ScheduleRequest, *, actor: str) -> PlanSche
         ExecutionError: The plan is a report's, or itself the copy of a schedule.
     """
     refuse_schedule(plan)
+    try:
+        set_recipients(plan, wanted.recipients)
+    except PlanError as error:
+        raise RecurrenceError(error.field, str(error.found), error.expected) from None
     if not 0 <= wanted.retries <= MOST_RETRIES:
         raise RecurrenceError("retries", str(wanted.retries), f"0 to {MOST_RETRIES}")
     recurrence = parse_recurrence(wanted.text, wanted.time_zone)
@@ -109,11 +131,13 @@ def set_schedule(plan: Plan, wanted: ScheduleRequest, *, actor: str) -> PlanSche
         raise RecurrenceError("cron", wanted.text[:80], f"at most {MOST_A_DAY} times a day")
     now = timezone.now()
     schedule: PlanSchedule
+    if former := PlanSchedule.objects.select_for_update().filter(plan=plan).first():
+        _leave_out(former, now, f"{actor} changed the schedule before this was carried out.")
     schedule, _ = PlanSchedule.objects.update_or_create(
         plan=plan,
         defaults={
             "kind": wanted.kind, "cron": wanted.text, "time_zone": wanted.time_zone, "retries": wanted.retries,
-            "is_paused": False, "considered_at": now, "next_at": recurrence.next_after(now), "changed_by": actor,
+            "is_paused": False, "reason": "", "considered_at": now, "next_at": recurrence.next_after(now), "changed_by": actor,
         },
     )  # fmt: skip
     record_act(plan, "plan schedule set", actor, schedule=words_of(schedule))
@@ -136,7 +160,10 @@ def pause_schedule(plan: Plan, *, actor: str) -> PlanSchedule:
     schedule = _schedule_of(plan)
     if schedule.is_paused:
         raise ExecutionError("The schedule is paused already.")
-    schedule.is_paused, schedule.next_at, schedule.changed_by = True, None, actor
+    now = timezone.now()
+    _leave_out(schedule, now, f"{actor} paused the schedule before this was carried out.")
+    schedule.is_paused, schedule.considered_at, schedule.next_at, schedule.changed_by = True, now, None, actor
+    schedule.reason = ""
     schedule.save()
     record_act(plan, "plan schedule paused", actor)
     return schedule
@@ -144,17 +171,22 @@ def pause_schedule(plan: Plan, *, actor: str) -> PlanSchedule:
 
 @transaction.atomic
 def resume_schedule(plan: Plan, *, actor: str) -> PlanSchedule:
-    """Go on with a schedule from now; what was due while it was paused is not made up.
+    """Go on with a schedule from now; what was due while it was paused is not made up, and is shown as skipped.
 
     Raises:
-        ExecutionError: There is none, or it is not paused.
+        ExecutionError: There is none, it is not paused, or this server does not know its zone.
     """
     schedule = _schedule_of(plan)
     if not schedule.is_paused:
         raise ExecutionError("The schedule is not paused.")
     now = timezone.now()
+    try:
+        recurrence = recurrence_of(schedule)
+    except RecurrenceError as error:
+        raise ExecutionError(f"The schedule cannot go on: {error}. Change it.") from None
+    _leave_out(schedule, now, "")
     schedule.is_paused, schedule.considered_at, schedule.changed_by = False, now, actor
-    schedule.next_at = recurrence_of(schedule).next_after(now)
+    schedule.next_at, schedule.reason = recurrence.next_after(now), ""
     schedule.save()
     record_act(plan, "plan schedule resumed", actor)
     return schedule
@@ -165,6 +197,7 @@ def remove_schedule(plan: Plan, *, actor: str) -> None:
     """Remove a plan's schedule; its past firings and their plans stay. Raises `ExecutionError` where there is none."""
     schedule = _schedule_of(plan)
     words = words_of(schedule)
+    _leave_out(schedule, timezone.now(), f"{actor} removed the schedule before this was carried out.")
     schedule.delete()
     record_act(plan, "plan schedule removed", actor, schedule=words)
 
@@ -176,53 +209,106 @@ def _schedule_of(plan: Plan) -> PlanSchedule:
     return schedule
 
 
+def _leave_out(schedule: PlanSchedule, now: datetime, reason: str) -> None:
+    """Store that the due times up to now are not made up: for this reason, or because the schedule was paused."""
+    try:
+        recurrence = recurrence_of(schedule)
+    except RecurrenceError:  # nobody can say any more what was due
+        return
+    latest = recurrence.last_between(schedule.considered_at, now)
+    if latest is None or _is_dealt_with(schedule, latest):
+        return
+    ScheduleFiring.objects.create(
+        plan_id=schedule.plan_id, due_at=latest, fired_at=now, outcome=FiringOutcome.SKIPPED,
+        reason=shorten(
+            f"{schedule.changed_by} had paused the schedule." if schedule.is_paused else reason, LONGEST_REASON
+        ),
+        missed=recurrence.count_between(schedule.considered_at, latest), is_left_out=True,
+    )  # fmt: skip
+
+
+def _is_dealt_with(schedule: PlanSchedule, due: datetime) -> bool:
+    """Return whether a due time was dealt with before: the server's clock was set back, and it comes again."""
+    return bool(ScheduleFiring.objects.filter(plan=schedule.plan_id, due_at=due).exists())
+
+
 @transaction.atomic
 def fire(plan_id: int, now: datetime) -> ScheduleFiring | None:
     """Deal with the newest due time of a schedule, and with all before it; None where nothing is due.
 
-    The plan's copy is started, unless the one before still runs: then the firing is skipped, with the reason.
+    The plan's copy is started, without the hosts that still work on the one before. Where all of them do, the firing is
+    skipped, with the reason. A run before that has paused itself after failures is ended first; while a person has
+    paused it, the firing is skipped. After `MOST_FAILED` runs in a row of which none succeeded, the schedule pauses
+    itself and nothing is started.
     """
     due = PlanSchedule.objects.due(now).filter(plan=plan_id)
     schedule: PlanSchedule | None = due.select_for_update(skip_locked=True, of=("self",)).first()
     if schedule is None:
         return None
-    recurrence, plan = recurrence_of(schedule), schedule.plan
-    latest = recurrence.last_between(schedule.considered_at, now)
+    plan = schedule.plan
+    try:
+        recurrence = recurrence_of(schedule)
+    except RecurrenceError as error:
+        reason = f"The schedule is paused, because this server cannot find its times: {error}. Change it."
+        stopped = ScheduleFiring(plan=plan, due_at=schedule.next_at or now, outcome=FiringOutcome.FAILED, reason=reason)
+        tell_schedule_paused(_pause_itself(schedule, stopped, now))
+        return stopped
+    latest = recurrence.last_between(schedule.considered_at, now)  # none where the clock was set back
     first_missed = schedule.considered_at
     schedule.considered_at, schedule.next_at = now, recurrence.next_after(now)
     schedule.save(update_fields=["considered_at", "next_at"])
-    if latest is None:  # the zone's rules have changed since
+    if latest is None or _is_dealt_with(
+        schedule, latest
+    ):  # the zone's rules, or the server's clock, have changed since
         return None
     missed = recurrence.count_between(first_missed, latest)
     firing = ScheduleFiring(plan=plan, due_at=latest, fired_at=now, missed=missed)
-    if reason := _still_runs(plan):
-        firing.outcome, firing.reason = FiringOutcome.SKIPPED, reason
+    busy = find_busy_hosts(plan)
+    failed = [] if busy.whole else find_failed_nights(schedule)
+    if len(failed) >= MOST_FAILED:
+        firing.outcome, firing.reason = FiringOutcome.SKIPPED, _say_why_it_rests(failed)
+        tell_schedule_paused(_pause_itself(schedule, firing, now))
+        return firing
+    if busy.whole:
+        firing.outcome, firing.reason = FiringOutcome.SKIPPED, busy.whole
     else:
-        _start_copy(schedule, firing, now)
-    firing.reason = firing.reason[:500]
+        _start_copy(schedule, firing, now, busy)
+    firing.reason = shorten(firing.reason, LONGEST_REASON)
     firing.save()
     if firing.outcome != FiringOutcome.STARTED:
         record_act(plan, f"plan schedule {firing.outcome}", f"{BY_SCHEDULE} {plan}", reason=firing.reason)
+        tell_not_started(firing)
     return firing
 
 
-def _still_runs(plan: Plan) -> str:
-    """Return why a due time is skipped: the plan or a copy of it is not over; empty where all are."""
-    states = ExecutionState.RUNNING, ExecutionState.PAUSED
-    plans = [plan.pk, *ScheduleFiring.objects.filter(plan=plan).values_list("started_plan_id", flat=True)]
-    open_one = Execution.objects.filter(plan__in=[pk for pk in plans if pk], state__in=states).select_related("plan")
-    execution = open_one.order_by("-started_at").first()
-    if execution is None:
-        return ""
-    return f"{execution.plan}, started {execution.started_at:%Y-%m-%d %H:%M} UTC, is still {execution.state}."
+def _pause_itself(schedule: PlanSchedule, firing: ScheduleFiring, now: datetime) -> ScheduleFiring:
+    """Pause a schedule that a person has to look at, for the reason of a firing that starts nothing; return that, stored."""
+    firing.fired_at, firing.reason = now, shorten(firing.reason, LONGEST_REASON)
+    firing.save()
+    author = f"{BY_SCHEDULE} {schedule.plan}"
+    schedule.is_paused, schedule.considered_at, schedule.next_at, schedule.changed_by = True, now, None, author[:200]
+    schedule.reason = firing.reason
+    schedule.save()
+    record_act(schedule.plan, f"plan schedule {firing.outcome}", author, reason=firing.reason)
+    return firing
 
 
-def _start_copy(schedule: PlanSchedule, firing: ScheduleFiring, now: datetime) -> None:
+def _say_why_it_rests(failed: Sequence[Plan]) -> str:
+    """Return why a schedule pauses itself after these runs, newest first, with what the newest one said."""
+    newest = failed[0]
+    execution = execution_of(newest)
+    why = f" {execution.reason}" if execution else ""
+    head = f"The schedule is paused, because of its last {len(failed)} runs none succeeded. Look into {newest}, then"
+    return f"{head} resume the schedule.{why}"
+
+
+def _start_copy(schedule: PlanSchedule, firing: ScheduleFiring, now: datetime, busy: BusyHosts) -> None:
     plan, actor = schedule.plan, f"{BY_SCHEDULE} {schedule.plan}"
     local = firing.due_at.astimezone(recurrence_of(schedule).zone)
     try:
         with transaction.atomic():
             copy = copy_plan(plan, f"{plan.title[:180]}, {local:%Y-%m-%d %H:%M}", actor=actor)
+            leave_out(copy, busy)
             former = execution_of(plan)
             guards: dict[str, Any] = (
                 {"guard_wait": former.guard_wait, "guard_failure": former.guard_failure} if former else {}
@@ -231,9 +317,21 @@ def _start_copy(schedule: PlanSchedule, firing: ScheduleFiring, now: datetime) -
     except ExecutionError as error:
         firing.outcome, firing.reason = FiringOutcome.FAILED, str(error)
         return
-    firing.outcome, firing.started_plan = FiringOutcome.STARTED, copy
+    words = " ".join(filter(None, [_end_stopped_copies(plan, actor), busy.words]))
+    firing.outcome, firing.started_plan, firing.reason = FiringOutcome.STARTED, copy, words
     if now - firing.due_at > LATE:
-        firing.reason = f"Late: it was started {_delay(now - firing.due_at)} after it was due, for no worker ran then."
+        late = f"Late: it was started {_delay(now - firing.due_at)} after it was due, for no worker ran then."
+        firing.reason = f"{late} {words}".strip()
+
+
+def _end_stopped_copies(plan: Plan, actor: str) -> str:
+    """End the runs before that have paused themselves; return which, in a sentence. What they measured stays."""
+    stopped = find_stopped_copies(plan)
+    for execution in stopped:
+        ended = "The schedule ended this run when the next one was due: it had paused itself."
+        cancel_plan(execution.plan, actor=actor, reason=f"{ended} {execution.reason}")
+    names = ", ".join(str(execution.plan) for execution in stopped)
+    return f"{shorten(names, 250)} had paused itself after failures, and was ended." if stopped else ""
 
 
 def _delay(delay: timedelta) -> str:
@@ -249,7 +347,8 @@ def copy_plan(plan: Plan, title: str, *, actor: str) -> Plan:
     copy = Plan.objects.create(
         study=old.study, name=free_name(old.study, title), title=title,
         position=Plan.objects.filter(study=old.study).count(), order=old.order, seed=old.seed, stopping=old.stopping,
-        notes=old.notes, repeats=old.repeats, changed_by=actor,
+        are_means=old.are_means, notes=old.notes, priority=old.priority, time_limit=old.time_limit,
+        repeats=old.repeats, question=old.question, changed_by=actor,
     )  # fmt: skip
     new_rows = PlanConfiguration.objects.bulk_create([_copied(row, copy) for row in rows])
     new_points = PlanPoint.objects.bulk_create([_copied(point, copy) for point in points])

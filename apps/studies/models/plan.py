@@ -4,6 +4,8 @@ A step (row, point, round) is computed and no row of a table: `apps/studies/plan
 is kept is a run's place in the plan, `PlannedRun`, so that a step that failed can be run again and no order has to be rewritten.
 """
 
+from collections.abc import Iterable
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 from django.contrib.postgres.fields import ArrayField
@@ -12,16 +14,21 @@ from django.urls import reverse
 
 from apps.inventory.models import Host
 from apps.labs.isolation import LabManager, LabQuerySet, ThroughParent
+from apps.runs.host_guards.labels import label_guard
 from apps.runs.models import Run
+from apps.runs.states import Priority
 from apps.studies.models.study import Configuration, Study
 from apps.studies.plans.guards import KINDS, GuardKind
 from apps.studies.plans.order import ORDERS
 from apps.studies.plans.stopping_rule import Stopping, stopping_of
 
 GUARD_PASSED, GUARD_FAILED, GUARD_NOT_CHECKED = "passed", "failed", "not checked"
+GUARD_NOTED = "failed, not required"  # of a run as a whole: what failed does not count against it
+BY_PERSON = "person"  # the source of evidence that is somebody's word
 RESULT = "result"  # in evidence: that a run measured what it was asked for, which no guard of the plan has to ask
 # How far the order, rounds and guards of a plan can be trusted as they are written; what was found is with each run.
 NOT_CHECKED, AS_REPORTED = "asked for; not checked", "as reported"
+STATED = "stated by a person; nothing checks it"
 
 
 class PlanQuerySet(LabQuerySet["Plan"]):
@@ -35,7 +42,7 @@ class PlanQuerySet(LabQuerySet["Plan"]):
         if host_id is not None:
             rows = rows.filter(configuration__target__host=host_id)
             cells = cells.filter(row__configuration__target__host=host_id)
-        return self.select_related("study").prefetch_related(
+        return self.select_related("study__lab").prefetch_related(
             models.Prefetch("rows", rows.select_related("configuration__host", "configuration__target__host")),
             "points",
             "guards",
@@ -57,12 +64,23 @@ class Plan(ThroughParent):
     stopping = models.JSONField(help_text="the typed rule")
     are_means = models.BooleanField(default=False, help_text="each run that is held is the mean of all rounds")
     notes = models.TextField(blank=True)
+    priority = models.PositiveSmallIntegerField(
+        choices=Priority.choices, default=Priority.NORMAL, db_default=Priority.NORMAL,
+        help_text="of the runs that it starts, among all that wait for their host",
+    )  # fmt: skip
+    time_limit = models.PositiveIntegerField(
+        null=True, blank=True, help_text="seconds that each of its measured runs may take; null: by each one's estimate"
+    )
     is_from_report = models.BooleanField(
         default=False, help_text="a published report's procedure, not one to carry out"
     )
     repeats = models.ForeignKey(
         "self", on_delete=models.SET_NULL, null=True, blank=True, related_name="repetitions",
         help_text="the published report's plan whose procedure it follows",
+    )  # fmt: skip
+    question = models.CharField(
+        max_length=1000, blank=True, default="", db_default="",
+        help_text="the question of Compare that it was made for, as its address names it: `factor?what was selected`",
     )  # fmt: skip
     changed_by = models.CharField(max_length=200, blank=True)
     changed_at = models.DateTimeField(auto_now=True)
@@ -146,6 +164,10 @@ class PlanPoint(ThroughParent):
     operations = ArrayField(models.CharField(max_length=40), default=list, blank=True)
     labels = models.JSONField(default=dict, blank=True, help_text="what else belongs to the point: files, client nodes")
     job = models.JSONField(null=True, blank=True, help_text="fio's options without sizes, where fio can run it")
+    jobs = models.JSONField(
+        null=True, blank=True,
+        help_text="several jobs that run at the same time, each with its block size, jobs and depth; then `job` is null",
+    )  # fmt: skip
 
     class Meta:
         ordering = ["plan", "position", "id"]
@@ -169,6 +191,13 @@ class Guard(ThroughParent):
     is_required = models.BooleanField(default=True)
     parameters = models.JSONField(default=dict, blank=True)
     note = models.TextField(blank=True)
+    stated_by = models.CharField(
+        max_length=200,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="whose word it is, where nothing can check it; empty: not known",
+    )
 
     class Meta:
         ordering = ["plan", "position", "id"]
@@ -184,6 +213,21 @@ class Guard(ThroughParent):
     @property
     def sentence(self) -> str:
         return self.definition.sentence(self.parameters)
+
+    @property
+    def is_statement(self) -> bool:
+        """Return whether it is a person's word, which nothing can check."""
+        return self.definition.is_statement
+
+    @property
+    def standing(self) -> str:
+        """Return who vouches for it, as the plan is written."""
+        return STATED if self.is_statement and not self.plan.is_from_report else self.plan.standing
+
+    @property
+    def statement(self) -> str:
+        """Return whose word it is, in words."""
+        return f"stated by {self.stated_by or 'somebody whose name is not known'}, not checked"
 
 
 class PlanCell(ThroughParent):
@@ -233,6 +277,13 @@ class PlannedRun(ThroughParent):
     def __str__(self) -> str:
         return f"round {self.round} of {self.row}"
 
+    @cached_property
+    def made_again(self) -> Run | None:
+        """Return the next run that was made for the same step, or None."""
+        later = PlannedRun.objects.filter(row=self.row_id, point=self.point_id, round=self.round, pk__gt=self.pk)
+        newer = later.select_related("run").order_by("pk").first()
+        return newer.run if newer else None
+
     @property
     def failed_guard(self) -> str:
         """Return the first required guard that did not hold, with what was found: such a run does not count."""
@@ -240,12 +291,34 @@ class PlannedRun(ThroughParent):
         return next((_name_guard(entry) for entry in failed), "")
 
     @property
+    def outcomes(self) -> dict[str, str]:
+        """Return the worst outcome of each kind of guard that has evidence; a person's word is none."""
+        found: dict[str, set[str]] = {}
+        for entry in self.evidence:
+            if entry.get("source") != BY_PERSON and not entry.get("purpose"):
+                found.setdefault(entry["guard"], set()).add(entry["outcome"])
+        return {kind: worst_outcome(outcomes) for kind, outcomes in found.items()}
+
+    @property
     def guard_outcome(self) -> str:
-        """Return the worst outcome of its guards, or an empty text where there is no evidence."""
-        outcomes = {entry["outcome"] for entry in self.evidence}
-        return next((outcome for outcome in (GUARD_FAILED, GUARD_NOT_CHECKED, GUARD_PASSED) if outcome in outcomes), "")
+        """Return the worst outcome of its guards, or an empty text where there is no evidence.
+
+        What is a person's word is no outcome, and a guard that is not required is only noted.
+        """
+        return worst_outcome(
+            GUARD_NOTED if entry["outcome"] == GUARD_FAILED and not entry["is_required"] else entry["outcome"]
+            for entry in self.evidence
+            if entry.get("source") != BY_PERSON
+        )
+
+
+def worst_outcome(outcomes: Iterable[str]) -> str:
+    """Return the worst of some outcomes of guards; empty where there is none."""
+    found = set(outcomes)
+    order = (GUARD_FAILED, GUARD_NOT_CHECKED, GUARD_NOTED, GUARD_PASSED)
+    return next((outcome for outcome in order if outcome in found), "")
 
 
 def _name_guard(entry: dict[str, Any]) -> str:
-    name = entry["guard"].replace("_", " ")
+    name = label_guard(entry["guard"])
     return f"{name if name == RESULT else f'guard {name}'}: {entry['text']}"

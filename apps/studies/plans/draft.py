@@ -11,7 +11,7 @@ from django.utils.text import slugify
 
 from apps.core.forms import SiteForm
 from apps.core.text import find_free_name, whole_number
-from apps.studies.models import Plan, Study
+from apps.studies.models import Plan, PlanPoint, Study
 from apps.studies.plans.forms import (
     GuardForm,
     PlanForm,
@@ -24,6 +24,7 @@ from apps.studies.plans.forms import (
 )
 from apps.studies.plans.guards import KINDS
 from apps.studies.plans.plan_import import save_plan
+from apps.studies.plans.plan_page import job_text
 from apps.studies.plans.problems import PlanError
 from apps.studies.plans.schema import MOST_POINTS, plan_of
 
@@ -64,12 +65,19 @@ class PlanDraft:
         ]
         self.points = [
             PointForm(bound, initial=point, prefix=f"p{at}")
-            for at, point in enumerate(_acted(self._points(), self.act))
+            for at, point in enumerate(_acted(self._points(), self.act, self.kept_points))
         ]
+        for form in self.points:
+            form.jobs = self._jobs_of(form)
         self.guards = [
             (GuardForm(bound, initial=guard, prefix=f"g{at}"), KINDS[guard["kind"]])
             for at, guard in enumerate(self._guards())
         ]
+
+    def _jobs_of(self, form: PointForm) -> list[str]:
+        """Return the jobs of a stored point that run at the same time, in words; empty of a point of one job."""
+        stored = self.kept_points.get(str(form["name"].value() or ""))
+        return list(map(job_text, stored.jobs or ())) if stored else []
 
     @property
     def may_add(self) -> bool:
@@ -111,7 +119,6 @@ class PlanDraft:
                 "kind": kind,
                 "is_included": self.plan is None and kind in USUAL_GUARDS,
                 "is_required": True,
-                "factor": 2,
             }
             for kind in KINDS
         ]
@@ -149,7 +156,8 @@ class PlanDraft:
         name = self.plan.name if self.plan else free_name(self.study, str(self.form.cleaned_data["title"]))
         means = self.plan.are_means if self.plan else False
         data = {"configurations": rows, "points": _named_once(points), "guards": guards}
-        return {"name": name, "are_means": means, **self.form.data_of(), **data, "cells": self._cells(rows, points)}
+        own = self.form.data_of(self.plan.stopping if self.plan else {})
+        return {"name": name, "are_means": means, **own, **data, "cells": self._cells(rows, points)}
 
     def _chosen_rows(self) -> list[RowForm]:
         return [form for form, _ in self.rows if form.cleaned_data["is_included"]]
@@ -191,7 +199,7 @@ def _posted(form: type[SiteForm], posted: QueryDict | None, prefix: str, first: 
     """Return what was posted for this form as it is, or its first values."""
     if posted is None:
         return first
-    shape = form(prefix=prefix)
+    shape = form(prefix=prefix, initial=first)
     typed: Data = {
         name: field.widget.value_from_datadict(posted, {}, f"{prefix}-{name}") for name, field in shape.fields.items()
     }
@@ -199,12 +207,14 @@ def _posted(form: type[SiteForm], posted: QueryDict | None, prefix: str, first: 
     return typed | {name: first[name] for name in hidden if name in first}
 
 
-def _acted(points: list[Data], act: str) -> list[Data]:
-    """Add (as a copy of the last), remove and move points as the pressed button says."""
+def _acted(points: list[Data], act: str, stored: Mapping[str, PlanPoint]) -> list[Data]:
+    """Add (as a copy of the last, if that has one job), remove and move points as the pressed button says."""
     word, _, number = act.partition("-")
     at = whole_number(number, most=len(points) - 1)
     if word == "add" and len(points) < MOST_POINTS:
-        return [*points, {**points[-1], "name": "", "label": ""}]
+        known = stored.get(str(points[-1].get("name", "")))
+        like = NEW_POINT if known and known.jobs else points[-1]
+        return [*points, {**like, "name": "", "label": ""}]
     if word == "remove" and at is not None and len(points) > 1:
         return points[:at] + points[at + 1 :]
     if word == "up" and at:

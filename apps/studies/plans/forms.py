@@ -1,30 +1,40 @@
 """Forms of a plan: its texts and stopping rule, its configurations, points and guards."""
 
 import re
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 from django import forms
 from django.utils.text import slugify
 
-from apps.core.forms import SiteForm
+from apps.core.forms import SiteForm, dress
 from apps.core.quantities import parse_size, spell_size
+from apps.parsers.fio.job_options.usual import ONE_AT_A_TIME
 from apps.runs.fio_options import PATTERNS, SYNCS
 from apps.runs.forms import SizeField
+from apps.runs.host_guards.forms import initial_of, make_number_field, make_wait_field, read_numbers, without_usual
+from apps.runs.start.details import make_time_limit_field
 from apps.runs.workload import RW, SYNC
 from apps.studies.models import Guard, Plan, PlanConfiguration, PlanPoint
+from apps.studies.plans.guards import HOST_PARAMETERS, KINDS, parameters_for
 from apps.studies.plans.order import ORDERS
-from apps.studies.plans.stopping_rule import LABELS, MOST_POINTS, MOST_ROUNDS, PERCENTILES
+from apps.studies.plans.saturation.forms import SaturationFields
+from apps.studies.plans.schema import LONGEST_NOTES
+from apps.studies.plans.stopping_rule import LABELS, MOST_ROUNDS
 
 Data = dict[str, Any]
 TIMES_RAM = re.compile(r"(\d+(?:\.\d+)?)\s*[x×*]\s*RAM", re.IGNORECASE)
 RULE_FIELDS = {
     "fixed": ("rounds",), "half_width": ("percent", "confidence", "at_least", "at_most"), "steady_state": ("at_most",),
-    "saturation": ("percentile", "bound_ms", "rounds", "least_points"), "not_printed": (),
+    "saturation": ("rounds",), "not_printed": (),
 }  # fmt: skip
 JOB_FIELDS = ("rw", "direct", "sync", "runtime")
+MAIN_FIELDS = ("label", "file_size", "block_size", "threads", "iodepth", "rw", "sync", "runtime")
 
 
-class PlanForm(SiteForm):
+class PlanForm(SaturationFields):
+    field_order = ("title", "order", "seed", "kind", "rounds", "percent", "confidence", "at_least", "at_most")
     title = forms.CharField(max_length=200, label="Title")
     order = forms.ChoiceField(label="Order", help_text="interleaved spreads a disturbance over all configurations")
     seed = forms.IntegerField(
@@ -58,27 +68,10 @@ class PlanForm(SiteForm):
         initial=25,
         help_text="for rules that look at the values",
     )
-    percentile = forms.TypedChoiceField(
-        choices=[(percentile, f"p{percentile}") for percentile in PERCENTILES], coerce=int, required=False,
-        initial=99, empty_value=None, label="Latency percentile", help_text="for saturation",
-    )  # fmt: skip
-    bound_ms = forms.FloatField(
-        required=False,
-        min_value=0.001,
-        max_value=60_000,
-        label="Latency bound, ms",
-        initial=5,
-        help_text="for saturation",
+    time_limit = make_time_limit_field()
+    notes = forms.CharField(
+        required=False, max_length=LONGEST_NOTES, label="Notes", widget=forms.Textarea(attrs={"rows": 3})
     )
-    least_points = forms.IntegerField(
-        required=False,
-        min_value=1,
-        max_value=MOST_POINTS,
-        label="Points at least",
-        initial=1,
-        help_text="for saturation",
-    )
-    notes = forms.CharField(required=False, label="Notes", widget=forms.Textarea(attrs={"rows": 3}))
 
     def __init__(self, *args: Any, is_from_report: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -88,12 +81,19 @@ class PlanForm(SiteForm):
             # what is not printed can only be of a report: whoever plans decides
             field.choices = [(key, label) for key, label in words.items() if is_from_report or key != "not_printed"]
 
-    def data_of(self) -> Data:
-        """Return the plan's own part of what `plans.schema` checks."""
+    def data_of(self, stored: Mapping[str, Any]) -> Data:
+        """Return the plan's own part of what `plans.schema` checks.
+
+        Args:
+            stored: The rule that the plan has; the numbers that this form does not ask for stay as they are.
+        """
         typed = self.cleaned_data
-        rule = {name: typed[name] for name in RULE_FIELDS[typed["kind"]] if typed[name] is not None}
+        is_same_kind = stored.get("kind") == typed["kind"]
+        not_asked = {name: value for name, value in stored.items() if is_same_kind and name not in self.fields}
+        rule = not_asked | {name: typed[name] for name in RULE_FIELDS[typed["kind"]] if typed[name] is not None}
+        rule |= self.saturation if typed["kind"] == "saturation" else {}
         words = {name: typed[name] for name in ("title", "order", "seed", "notes")}
-        return {**words, "stopping": {"kind": typed["kind"], **rule}}
+        return {**words, "time_limit": typed["time_limit"], "stopping": {**rule, "kind": typed["kind"]}}
 
 
 class RowForm(SiteForm):
@@ -136,6 +136,13 @@ class PointForm(SiteForm):
     operations = forms.CharField(
         required=False, max_length=400, label="Operations", help_text="of another tool: write, read"
     )
+    jobs: Sequence[str] = ()  # in words, of a stored point whose jobs run at the same time: they stay as they are
+
+    @property
+    def own_fields(self) -> list[forms.BoundField]:
+        """Return the fields that are shown first; of several jobs those that they do not say each by itself."""
+        names = ("label", "file_size") if self.jobs else MAIN_FIELDS
+        return [self[name] for name in names]
 
     def clean_file_size(self) -> dict[str, Any]:
         text = str(self.cleaned_data["file_size"]).strip()
@@ -153,6 +160,8 @@ class PointForm(SiteForm):
         typed = self.cleaned_data
         name = typed["name"] or slugify(typed["label"])[:50] or f"point-{number}"
         data: Data = {"name": name, "label": typed["label"], "tool": typed["tool"], **typed["file_size"]}
+        if stored and stored.jobs:
+            return {**data, "tool": "fio", "jobs": stored.jobs, "command": stored.command, "labels": stored.labels}
         data |= {key: typed[key] for key in ("block_size", "threads", "iodepth")}
         data["operations"] = [word for word in re.split(r"[,\s]+", typed["operations"]) if word]
         if stored:
@@ -162,41 +171,70 @@ class PointForm(SiteForm):
         return data
 
     def _job(self, stored: PlanPoint | None) -> Data:
-        typed = self.cleaned_data
-        job = {
-            **((stored.job if stored else None) or {}),
-            **{name: typed[name] for name in JOB_FIELDS if typed[name] not in ("", None)},
-        }
+        """Return the job of a point: what the form has no input for stays as it was."""
+        typed, before = self.cleaned_data, (stored.job if stored else None) or {}
+        job = {**before, **{name: typed[name] for name in JOB_FIELDS if typed[name] not in ("", None)}}
         if not typed["runtime"]:
             job.pop("runtime", None)
-        # more than one I/O under way needs an engine that can have them
-        engine = {"ioengine": "libaio"} if (typed["iodepth"] or 1) > 1 else {}
-        return {**job, **engine, "time_based": bool(typed["runtime"])}
+        if (typed["iodepth"] or 1) > 1 and job.get("ioengine", "psync") in ONE_AT_A_TIME:
+            job["ioengine"] = "libaio"  # more than one I/O under way needs an engine that can have them
+        is_as_before = "time_based" in before and before.get("runtime") == typed["runtime"]
+        return {**job, "time_based": before["time_based"] if is_as_before else bool(typed["runtime"])}
 
 
 class GuardForm(SiteForm):
     kind = forms.CharField(widget=forms.HiddenInput)
     is_included = forms.BooleanField(required=False, label="ask for it")
     is_required = forms.BooleanField(required=False, initial=True, label="required")
-    factor = forms.FloatField(required=False, min_value=0.1, max_value=100, label="times the RAM", initial=2)
     note = forms.CharField(required=False, label="Note")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.guard_kind = KINDS.get(str(self.initial.get("kind") or self.data.get(self.add_prefix("kind"))))
+        kind = self.guard_kind.kind if self.guard_kind else ""
+        self.parameters = parameters_for(kind) if self.guard_kind else ()
+        if kind in HOST_PARAMETERS:
+            self.fields["wait"] = make_wait_field()
+            self.fields["wait"].help_text = ""
+        self.fields.update({parameter.name: make_number_field(parameter) for parameter in self.parameters})
+        if self.guard_kind and self.guard_kind.is_statement:
+            del self.fields["is_required"]
+        dress(self)
+
+    @property
+    def own_fields(self) -> list[forms.BoundField]:
+        """Return the fields that are shown: whether it is asked for and required, its wait, its numbers, its note."""
+        names = ("is_included", "is_required", "wait", *(each.name for each in self.parameters), "note")
+        return [self[name] for name in names if name in self.fields]
+
+    @property
+    def sentence(self) -> str:
+        """Return what shall hold; empty where that is made of the numbers in the fields beside."""
+        return self.guard_kind.sentence({}) if self.guard_kind and not self.guard_kind.parameters else ""
 
     def data_of(self, stored: Guard | None) -> Data:
         typed = self.cleaned_data
-        data = {"kind": typed["kind"], "required": typed["is_required"], "note": typed["note"]}
+        data: Data = {"kind": typed["kind"], "note": typed["note"]}
+        if "is_required" in typed:
+            data["is_required"] = typed["is_required"]
+        names = {each.name: each.name for each in self.parameters} | {"wait_s": "wait"}
+        kept = {
+            name: value
+            for name, value in (stored.parameters if stored else {}).items()
+            if self.add_prefix(names.get(name, name)) not in self.data  # nobody was asked about it
+        }
+        numbers = read_numbers(typed, self.parameters, lambda name: name)
         if typed["kind"] == "cache_rule":
-            tolerance = stored.parameters.get("tolerance", 0.0) if stored else 0.0
-            data |= {"factor": typed["factor"], "tolerance": tolerance}
-        elif stored:
-            data |= stored.parameters  # limits that a plan was written with elsewhere stay
-        return data
+            return {"factor": None, "tolerance": 0.0, **data, **kept, **numbers}
+        said = {name: value for name, value in numbers.items() if stored and name in stored.parameters}
+        return {**data, **kept, **without_usual(numbers, self.parameters), **said}
 
 
 def typed_plan(plan: Plan) -> Data:
     """Return a plan's data as its form would post them."""
     rule = plan.rule.data
     words = {name: getattr(plan, name) for name in ("title", "order", "seed", "notes")}
-    return {**words, **rule}
+    return {**words, **rule, "time_limit": plan.time_limit}
 
 
 def typed_row(row: PlanConfiguration) -> Data:
@@ -210,7 +248,7 @@ def typed_row(row: PlanConfiguration) -> Data:
 def typed_point(point: PlanPoint) -> Data:
     job = point.job or {}
     size = (
-        f"{point.ram_multiple:g} x RAM"
+        f"{_all_digits(point.ram_multiple)} x RAM"
         if point.ram_multiple
         else (spell_size(point.file_size) if point.file_size else "")
     )
@@ -222,8 +260,13 @@ def typed_point(point: PlanPoint) -> Data:
     }  # fmt: skip
 
 
+def _all_digits(value: float) -> str:
+    """Return a number that is read as the same one: `4`, and a third with all its digits."""
+    return f"{value:g}" if float(f"{value:g}") == value else f"{Decimal(str(value)):f}"
+
+
 def typed_guard(guard: Guard) -> Data:
     return {
         "kind": guard.kind, "is_included": True, "is_required": guard.is_required, "note": guard.note,
-        "factor": guard.parameters.get("factor"),
+        **initial_of(guard.parameters, parameters_for(guard.kind)),
     }  # fmt: skip

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from apps.core.units import plain, size
+from apps.core.units import multiple, size
 from apps.studies.plans.guards import CacheRule
 from apps.studies.plans.order import Step, steps
 
@@ -30,11 +30,15 @@ class MatrixRow:
 
 @dataclass(frozen=True)
 class MatrixColumn:
-    """One of `file_size` (bytes) and `ram_multiple`, or neither where the tool has no such thing."""
+    """One of `file_size` (bytes) and `ram_multiple`, or neither where the tool has no such thing.
+
+    `largest_own`: bytes of the largest file of jobs beside it that have a size of their own.
+    """
 
     name: str
     file_size: int | None = None
     ram_multiple: float | None = None
+    largest_own: int = 0
 
 
 @dataclass(frozen=True)
@@ -70,7 +74,11 @@ class Matrix:
 
     def _cell(self, row: MatrixRow, point: MatrixColumn) -> MatrixCell:
         wanted = file_size_for(point, row.ram)
-        reason = self.left_out.get((row.name, point.name)) or row.reason or _beyond(row, wanted)
+        reason = (
+            self.left_out.get((row.name, point.name))
+            or row.reason
+            or _beyond(row, wanted and max(wanted, point.largest_own))
+        )
         if not reason and point.ram_multiple is not None and wanted is None:
             reason = f"The RAM of {row.host or 'its host'} is not known, so {point.ram_multiple:g} × RAM is no size."
         return MatrixCell(row.name, point.name, wanted, reason)
@@ -108,17 +116,23 @@ class CacheFinding:
     def arithmetic(self) -> str:
         if self.ram is None or self.multiple is None:
             return f"{size(self.largest)}, but the RAM of this host is not known"
-        return f"{size(self.largest)} / {size(self.ram)} RAM = {plain(round(self.multiple, 2))} × RAM"
+        return f"{size(self.largest)} / {size(self.ram)} RAM = {multiple(self.multiple)} × RAM"
 
 
-def cache_findings(matrix: Matrix, factor: float, tolerance: float = 0.0) -> list[CacheFinding]:
+def cache_findings(
+    matrix: Matrix, factor: float, tolerance: float = 0.0, together: Mapping[tuple[str, str], int] | None = None
+) -> list[CacheFinding]:
     """Return a finding for each host of the plan, in the order of its rows.
 
     The rule is met where the largest file ≥ factor × RAM × (1 − tolerance).
+
+    Args:
+        together: The bytes of all files of cells whose jobs run at the same time, by the names of row and point.
     """
     largest: dict[str, tuple[int | None, int]] = {}
     for row in matrix.rows:
-        sizes = [cell.file_size for cell in matrix.cells.values() if cell.row == row.name and not cell.reason]
+        cells = [cell for cell in matrix.cells.values() if cell.row == row.name and not cell.reason]
+        sizes = [(together or {}).get((cell.row, cell.point), cell.file_size) for cell in cells]
         if row.host and (known := [known_size for known_size in sizes if known_size]):
             largest[row.host] = row.ram, max(max(known), largest.get(row.host, (None, 0))[1])
     return [_finding(host, ram, most, factor, tolerance) for host, (ram, most) in largest.items()]

@@ -13,6 +13,7 @@ from django.db import models, transaction
 
 from apps.labs.isolation import lab_scope
 from apps.studies.models import Configuration, Guard, Plan, PlanCell, PlanConfiguration, PlanPoint, Study
+from apps.studies.plans.guards import KINDS
 from apps.studies.plans.problems import PlanError
 from apps.studies.plans.schema import WrittenCell, WrittenPlan, WrittenPoint, plans_of
 
@@ -65,6 +66,7 @@ def save_plan(
     wanted: Fields = {
         "name": written.name, "title": written.title, "position": position, "order": written.order, "seed": written.seed,
         "stopping": written.stopping.data, "are_means": written.are_means, "notes": written.notes, "is_from_report": is_from_report,
+        "time_limit": written.time_limit,
     }  # fmt: skip
     row = known or Plan(study=study)
     changed = known is None or _differs(known, wanted)
@@ -74,7 +76,7 @@ def save_plan(
         row.changed_by = actor
         row.save()
     inner = _save_parts(
-        row, written, {configuration.name: configuration for configuration in study.configurations.all()}
+        row, written, {configuration.name: configuration for configuration in study.configurations.all()}, actor
     )
     if inner and not changed:
         row.changed_by = actor
@@ -82,7 +84,7 @@ def save_plan(
     return row, changed or inner
 
 
-def _save_parts(plan: Plan, written: WrittenPlan, known: Mapping[str, Configuration]) -> bool:
+def _save_parts(plan: Plan, written: WrittenPlan, known: Mapping[str, Configuration], actor: str) -> bool:
     rows = {}
     for at, row in enumerate(written.rows):
         configuration = _configuration(row.configuration, known) if row.configuration else None
@@ -91,12 +93,14 @@ def _save_parts(plan: Plan, written: WrittenPlan, known: Mapping[str, Configurat
             "largest_file_size": row.largest_file_size, "limit_reason": row.limit_reason, "reason": row.reason,
         }  # fmt: skip
     points = {point.name: {"position": at, **_point_fields(point)} for at, point in enumerate(written.points)}
+    stated_by = dict(Guard.objects.filter(plan=plan).exclude(stated_by="").values_list("kind", "stated_by"))
     guards: dict[str, Fields] = {
         guard.kind: {
             "position": at,
             "is_required": guard.is_required,
             "note": guard.note,
             "parameters": guard.parameters,
+            "stated_by": stated_by.get(guard.kind, actor)[:200] if KINDS[guard.kind].is_statement else "",
         }
         for at, guard in enumerate(written.guards)
     }

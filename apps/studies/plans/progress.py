@@ -9,7 +9,7 @@ as reported  a report's cell whose numbers this lab holds: nobody here has run i
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
+from statistics import median, median_low
 
 WAITING, RUNNING, PARTLY, DONE, FAILED = "waiting", "running", "partly", "done", "failed"
 NOT_RUN, NOT_HELD, AS_REPORTED = "not run", "not held", "as reported"
@@ -19,7 +19,9 @@ OPEN_STATES = {"queued", "offered", "accepted", "running", "unknown"}
 
 @dataclass(frozen=True)
 class HeldRun:
-    """What a cell needs of a run. `round`: 0 where it was not made for a step; `seconds`: how long it took.
+    """What a cell needs of a run. `round`: 0 where it was not made for a step; `seconds`: how long its step took.
+
+    That is from when a plan or a person asked for it until its result was read in, without the looks of its guards.
 
     `is_retried`: somebody asked for its step to be made again. `failed_guard`: a guard that the plan requires and that
     did not hold, with what was found, so that the run does not count; empty where all held. `is_other_result`: it measured
@@ -98,7 +100,11 @@ def _state(runs: Sequence[HeldRun], done: int, needed: int, reason: str, is_repo
 
 @dataclass(frozen=True)
 class WaitingCell:
-    """A cell's rounds that are still to be made. `past`: seconds of its own runs; `asked`: what a workload with a runtime will about take."""
+    """A cell's rounds that are still to be made.
+
+    `past`: seconds of its own runs; `asked`: what a workload with a runtime will about take; `guessed`: what any workload
+    would about take on a usual disk.
+    """
 
     row: str
     host: str
@@ -106,46 +112,58 @@ class WaitingCell:
     rounds: int
     past: Sequence[float] = ()
     asked: float | None = None
+    guessed: float | None = None
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """Seconds. Hosts work side by side, so the whole takes as long as the slowest. `unknown`: rounds that nothing is known of."""
+    """Seconds. Hosts work side by side, so the whole takes as long as the slowest.
+
+    `unknown`: rounds that nothing is known of. `of_cells`: what is left of each cell in turn, None where that is not known.
+    """
 
     seconds: float
     by_host: Mapping[str, float]
     known: int
     unknown: int
+    of_cells: Sequence[float | None] = ()
 
 
 def estimate(cells: Sequence[WaitingCell]) -> Estimate:
-    """Estimate the time of cells from their own past runs, else their workload, else their row's bytes/s."""
-    rates = _rates(cells)
+    """Estimate the time of cells from their own past runs, else their workload, else the other cells of their row."""
+    known_of: dict[str, list[WaitingCell]] = {}
+    for cell in cells:
+        if cell.past and cell.file_size:
+            known_of.setdefault(cell.row, []).append(cell)
     by_host: dict[str, float] = {}
+    of_cells: list[float | None] = []
     known = unknown = 0
     for cell in cells:
-        seconds = _seconds(cell, rates)
+        seconds = _seconds(cell, known_of.get(cell.row, ()))
+        of_cells.append(None if seconds is None else cell.rounds * seconds)
         if seconds is None:
             unknown += cell.rounds
         else:
             known += cell.rounds
             by_host[cell.host] = by_host.get(cell.host, 0.0) + cell.rounds * seconds
-    return Estimate(max(by_host.values(), default=0.0), by_host, known, unknown)
+    return Estimate(max(by_host.values(), default=0.0), by_host, known, unknown, of_cells)
 
 
-def _seconds(cell: WaitingCell, rates: Mapping[str, float]) -> float | None:
+def _seconds(cell: WaitingCell, others: Sequence[WaitingCell]) -> float | None:
     if cell.past:
-        return median(cell.past)
+        return median_low(cell.past)  # of two, one may have waited for a host that was away
     if cell.asked is not None:
         return cell.asked
-    rate = rates.get(cell.row)
-    return cell.file_size * rate if rate and cell.file_size else None
+    return _by_size(cell, cell.file_size, others) if cell.file_size and others else None
 
 
-def _rates(cells: Sequence[WaitingCell]) -> dict[str, float]:
-    """Return seconds per byte of test file for each row: the median of its cells that were run."""
-    rates_of_row: dict[str, list[float]] = {}
-    for cell in cells:
-        if cell.past and cell.file_size:
-            rates_of_row.setdefault(cell.row, []).append(median(cell.past) / cell.file_size)
-    return {row: median(rates) for row, rates in rates_of_row.items()}
+def _by_size(cell: WaitingCell, file_size: int, others: Sequence[WaitingCell]) -> float:
+    """Return what a cell will take by the cell of its row that was run and is nearest in size.
+
+    It takes as many times its guess as that one did, so that what a run takes beside its bytes does not grow with them.
+    Without a guess the time grows with the bytes.
+    """
+    nearest = min(others, key=lambda other: abs((other.file_size or 0) - file_size))
+    if cell.guessed and nearest.guessed:
+        return median_low(nearest.past) * cell.guessed / nearest.guessed
+    return file_size * median(median_low(other.past) / (other.file_size or 1) for other in others)

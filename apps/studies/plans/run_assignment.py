@@ -12,28 +12,39 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from statistics import fmean
 from typing import Any
 
-from django.db.models import Avg, OuterRef, Q, Subquery
+from django.db.models import Avg, Max, OuterRef, Q, Subquery
 
+from apps.parsers.fio.job_options.agreement import groups_of
+from apps.parsers.fio.job_options.option import Written
+from apps.parsers.fio.job_options.table import BY_NAME, spell_value
 from apps.parsers.fio.options import make_load
 from apps.parsers.fio.workload import make_workload
+from apps.runs.host_guards import looking_seconds
+from apps.runs.metrics import is_percentile
 from apps.runs.models import Attempt, Run, Sample
+from apps.runs.sections import turns_of
 from apps.studies.models import Plan, PlanConfiguration, PlannedRun, PlanPoint, Study, StudyRun
+from apps.studies.plans.cell_values import RunValues, values_of
 from apps.studies.plans.point_match import (
+    NOT_KNOWN,
     OPTIONS,
     CellDemand,
     DemandDifference,
     MeasuredPoint,
     RunFacts,
+    Turn,
     differences,
-    matching_points,
     operations_of_pattern,
 )
 from apps.studies.plans.progress import HeldRun
+from apps.studies.plans.workload import begins_at, jobs_of, unlike_options_of_jobs
 
 Place = tuple[int, int]  # ids of row and point
+SIZES_AND_RATE = 8  # fields of a measured point before its further metrics
+# What fio does where a job does not say it, and Spindle's own jobs do otherwise.
+OF_FIO = {"direct": False, "stonewall": False, "group_reporting": False}
 NOT_STATED = "not stated"  # what a report's run has for a tool that the report does not name
 
 
@@ -44,7 +55,10 @@ class StudysRuns:
     by_configuration: dict[int, list[Run]]
     facts: dict[int, RunFacts]
     planned: dict[int, PlannedRun]
-    accepted_at: dict[int, datetime] = field(default_factory=dict)  # when the host began: with filling the test files
+    seconds: dict[int, float] = field(
+        default_factory=dict
+    )  # until it was read in, since it was queued and the one before
+    metrics: tuple[str, ...] = ()  # read besides the bandwidth
 
 
 @dataclass(frozen=True)
@@ -59,14 +73,21 @@ class NotCounted:
 
 @dataclass(frozen=True)
 class Assignment:
-    """Of one plan. `values`: run → the value that a stopping rule looks at, by cell."""
+    """Of one plan. `values`: run → what it measured, by cell."""
 
     held: dict[Place, list[HeldRun]]
     not_counted: list[NotCounted] = field(default_factory=list)
-    values: dict[Place, dict[int, float]] = field(default_factory=dict)
+    values: dict[Place, dict[int, RunValues]] = field(default_factory=dict)
+
+    def has_metric(self, metric: str) -> bool:
+        """Return whether some run that counts has told this metric."""
+        runs = (run for of_cell in self.values.values() for run in of_cell.values())
+        return any(metric in values for run in runs for values in run.operations.values())
 
 
-def runs_of(study: Study, host_id: int | None = None, plan_id: int | None = None) -> StudysRuns:
+def runs_of(
+    study: Study, host_id: int | None = None, plan_id: int | None = None, metrics: Sequence[str] = ()
+) -> StudysRuns:
     """Return the study's runs in three queries, whatever there is.
 
     Args:
@@ -74,27 +95,32 @@ def runs_of(study: Study, host_id: int | None = None, plan_id: int | None = None
         host_id: Only those of that host's configurations.
         plan_id: Without those that were made for another plan, which count for no cell of this one: a study may have a
             plan for every night.
+        metrics: What is read of them besides the bandwidth.
     """
     wanted: dict[str, Any] = {"configuration__study": study}
     if host_id is not None:
         wanted["configuration__target__host"] = host_id
     of_plan = Q() if plan_id is None else Q(run__planned_run=None) | Q(run__planned_run__row__plan=plan_id)
-    accepted = Attempt.objects.filter(run=OuterRef("run")).order_by("-number").values("accepted_at")[:1]
+    read_in = Attempt.objects.filter(run=OuterRef("run"), accepted_at__isnull=False).order_by("-number")
     places = (
         StudyRun.objects.filter(of_plan, **wanted)
-        .annotate(accepted_at=Subquery(accepted))
+        .annotate(read_in_at=Subquery(read_in.values("ingested_at")[:1]))
         .select_related("run__workload", "run__host", "run__target__host")
         .order_by("run_id")
     )
     runs: dict[int, list[Run]] = defaultdict(list)
     points: dict[int, list[MeasuredPoint]] = defaultdict(list)
-    accepted_at: dict[int, datetime] = {}
+    seconds: dict[int, float] = {}
     for place in places:
         runs[place.configuration_id].append(place.run)
-        if place.accepted_at:
-            accepted_at[place.run_id] = place.accepted_at
+    free_since: dict[int | None, datetime] = {}  # a person may queue many at once, and put them in another order
+    for place in sorted((place for place in places if place.read_in_at), key=lambda place: place.read_in_at):
+        run = place.run
+        begun = max(run.created_at, free_since.get(run.host_id, run.created_at))
+        seconds[run.pk] = (place.read_in_at - begun).total_seconds()
+        free_since[run.host_id] = place.read_in_at
     in_study = {f"run__study_run__{name}": value for name, value in wanted.items()}
-    for run, point in _measured_points(Sample.objects.filter(of_plan, **in_study)):
+    for run, point in _measured_points(Sample.objects.filter(of_plan, **in_study), metrics):
         points[run].append(point)
     facts = {run.pk: _facts(run, points[run.pk]) for some in runs.values() for run in some}
     steps = PlannedRun.objects.filter(row__plan__study=study)
@@ -103,18 +129,27 @@ def runs_of(study: Study, host_id: int | None = None, plan_id: int | None = None
     if plan_id is not None:
         steps = steps.filter(row__plan=plan_id)
     planned = {planned_run.run_id: planned_run for planned_run in steps}
-    return StudysRuns(dict(runs), facts, planned, accepted_at)
+    return StudysRuns(dict(runs), facts, planned, seconds, tuple(metrics))
 
 
-def _measured_points(samples: Any) -> Iterator[tuple[int, MeasuredPoint]]:
-    """Yield each run's id with one point that it measured."""
+def _measured_points(samples: Any, metrics: Sequence[str] = ()) -> Iterator[tuple[int, MeasuredPoint]]:
+    """Yield each run's id with one point that it measured; percentiles are never averaged, the highest counts."""
     measured = samples.values_list(
         "run_id", "measure__operation", "point__file_size", "point__block_size", "point__threads", "point__iodepth",
         "section",
     )  # fmt: skip
-    bandwidth = Avg("value", filter=Q(measure__metric="bandwidth"))
-    for run, *point in measured.annotate(bandwidth=bandwidth).order_by():
-        yield run, MeasuredPoint(*point)
+    sums = {
+        "bandwidth": Avg("value", filter=Q(measure__metric="bandwidth")),
+        "moved": Avg("value", filter=Q(measure__metric="io_bytes")),
+    }
+    others = {
+        f"value_{name}": (Max if is_percentile(name) else Avg)("value", filter=Q(measure__metric=name))
+        for name in metrics
+    }
+    for run, *point in measured.annotate(**sums, **others).order_by():
+        known = {name: value for name, value in zip(metrics, point[SIZES_AND_RATE:], strict=True) if value is not None}
+        measured_point = MeasuredPoint(*point[:SIZES_AND_RATE])
+        yield run, replace(measured_point, others=known) if known else measured_point
 
 
 def find_result_differences(planned: PlannedRun) -> list[DemandDifference]:
@@ -124,9 +159,16 @@ def find_result_differences(planned: PlannedRun) -> list[DemandDifference]:
     """
     run = planned.run
     points = [point for _, point in _measured_points(Sample.objects.filter(run=run))]
-    jobs = run.workload.jobs if run.workload else []
-    demand = demand_of(planned.row, planned.point, jobs[0].get("file_size") if jobs else None)
+    demand = demand_of(
+        planned.row, planned.point, _shared_size(planned.point, run.workload.jobs if run.workload else [])
+    )
     return differences(demand, _facts(run, points)) if _was_asked(demand, run) else []
+
+
+def _shared_size(point: PlanPoint, jobs: Sequence[Mapping[str, Any]]) -> int | None:
+    """Return the size of the files that a run of a point was asked for, of jobs that have no size of their own."""
+    own = point.jobs or [{}]
+    return next((job.get("file_size") for job, told in zip(jobs, own, strict=False) if "file_size" not in told), None)
 
 
 def assign_runs(plan: Plan, file_sizes: Mapping[Place, int | None], study_runs: StudysRuns) -> Assignment:
@@ -138,39 +180,77 @@ def assign_runs(plan: Plan, file_sizes: Mapping[Place, int | None], study_runs: 
     )
 
 
-def demand_of(row: PlanConfiguration, point: PlanPoint, file_size: int | None) -> CellDemand:
-    """Return what the plan asks for in one cell."""
-    job, configuration = point.job or {}, row.configuration
-    named = {
-        "file_size": file_size,
-        "block_size": point.block_size,
-        "threads": point.threads,
-        "iodepth": point.iodepth,
-    }
+def demand_of(
+    row: PlanConfiguration, point: PlanPoint, file_size: int | None, apart: Sequence[Mapping[str, Any]] = ()
+) -> CellDemand:
+    """Return what the plan asks for in one cell; `apart` has of each job fio's options by which the plan's jobs differ."""
+    configuration = row.configuration
     target, host = (configuration.target, configuration.host) if configuration else (None, None)
-    return CellDemand(
+    demand = CellDemand(
         tool=point.tool,
-        operations=operations_of_pattern(job["rw"]) if job else tuple(point.operations),
-        sizes={name: value for name, value in named.items() if value is not None},
-        options={name: _plain(job[name]) for name in OPTIONS if job.get(name) is not None},
+        operations=tuple(point.operations),
         labels=point.labels,
         target=(target.pk, str(target)) if target else None,
         host=(host.pk, host.name) if host else None,
+    )
+    differing = apart or [{} for _ in jobs_of(point)]
+    jobs = [
+        _demand_of_job(demand, job, file_size, unlike, is_alone=not point.jobs)
+        for job, unlike in zip(jobs_of(point), differing, strict=True)
+    ]
+    if point.jobs:
+        return replace(demand, jobs=jobs)
+    if jobs:
+        return jobs[0]
+    sizes = {"file_size": file_size, "block_size": point.block_size, "threads": point.threads, "iodepth": point.iodepth}
+    return replace(demand, sizes={name: value for name, value in sizes.items() if value is not None})
+
+
+def _demand_of_job(
+    demand: CellDemand, job: Mapping[str, Any], file_size: int | None, apart: Mapping[str, Any], *, is_alone: bool
+) -> CellDemand:
+    named = {"file_size": file_size, **_sizes(job)}
+    return replace(
+        demand,
+        operations=operations_of_pattern(job["rw"]),
+        sizes={name: value for name, value in named.items() if value is not None},
+        options={name: _plain(job[name]) for name in OPTIONS if job.get(name) is not None},
+        apart={
+            name: spell_value(name, value)
+            for name, value in apart.items()
+            if name not in OPTIONS or job.get(name) is None
+        },
+        is_alone=is_alone,
+        begins_at=begins_at(job),
     )
 
 
 def _as_requested(plan: Plan, file_sizes: Mapping[Place, int | None], study_runs: StudysRuns) -> Assignment:
     elsewhere = {(cell.row_id, cell.point_id): cell.runs_of_id for cell in plan.cells.all() if cell.runs_of_id}
     held: dict[Place, list[HeldRun]] = {}
-    values: dict[Place, dict[int, float]] = {}
+    values: dict[Place, dict[int, RunValues]] = {}
     nearest: dict[Place, tuple[PlanPoint, list[DemandDifference]]] = {}  # of a row and a run
     counted: set[Place] = set()
+    apart = unlike_options_of_jobs(plan.points.all())
+    demands = {
+        (row.pk, point.pk): demand_of(row, point, file_sizes[row.pk, point.pk], apart.get(point.pk, ()))
+        for row in plan.rows.all()
+        for point in plan.points.all()
+    }
+    configurations = {
+        (row.pk, point.pk): elsewhere.get((row.pk, point.pk)) or row.configuration_id or 0
+        for row in plan.rows.all()
+        for point in plan.points.all()
+    }
+    settled = _find_settled(demands, configurations, study_runs)
     for row in plan.rows.all():
         for point in plan.points.all():
             place = (row.pk, point.pk)
-            demand = demand_of(row, point, file_sizes[place])
+            demand = demands[place]
             held[place], values[place] = [], {}
-            for run in study_runs.by_configuration.get(elsewhere.get(place) or row.configuration_id or 0, []):
+            for run in study_runs.by_configuration.get(configurations[place], []):
+                if settled.get((row.pk, run.pk), point.pk) != point.pk:
+                    continue
                 differs = differences(demand, study_runs.facts[run.pk])
                 planned = study_runs.planned.get(run.pk)
                 is_of_step = _is_of_step(planned, place)
@@ -180,12 +260,31 @@ def _as_requested(plan: Plan, file_sizes: Mapping[Place, int | None], study_runs
                 elif not differs and is_of_step:
                     held[place].append(_held(run, study_runs))
                     counted.add((row.pk, run.pk))
-                    if (value := _value(demand, study_runs.facts[run.pk])) is not None:
-                        values[place][run.pk] = value
+                    values[place][run.pk] = values_of(demand, study_runs.facts[run.pk])
                 elif differs and ((row.pk, run.pk) not in nearest or len(differs) < len(nearest[row.pk, run.pk][1])):
                     nearest[row.pk, run.pk] = point, differs
     lost = {key: point for key, point in nearest.items() if key not in counted}
     return Assignment(held, _grouped(plan, lost), values)
+
+
+def _find_settled(
+    demands: Mapping[Place, CellDemand], configurations: Mapping[Place, int], study_runs: StudysRuns
+) -> dict[Place, int]:
+    """Return the point of each run that counts for the step it was made for, by row and run.
+
+    Such a run need not be compared with the other points of its row: with hundreds of them that took seconds.
+    """
+    runs = {(configuration, run.pk): run for configuration, of in study_runs.by_configuration.items() for run in of}
+    settled: dict[Place, int] = {}
+    for pk, planned in study_runs.planned.items():
+        place = planned.row_id, planned.point_id
+        run = runs.get((configurations[place], pk)) if place in demands else None
+        if run is None:
+            continue
+        differs = differences(demands[place], study_runs.facts[pk])
+        if not differs or (run.state == "finished" and _was_asked(demands[place], run)):
+            settled[planned.row_id, pk] = planned.point_id
+    return settled
 
 
 def _was_asked(demand: CellDemand, run: Run) -> bool:
@@ -209,15 +308,6 @@ def _grouped(plan: Plan, lost: Mapping[Place, tuple[PlanPoint, list[DemandDiffer
         for (row, point, differs), runs in together.items()
     ]
     return [match for _, match in sorted(matches, key=lambda pair: (pair[0], pair[1].point.position, pair[1].runs))]
-
-
-def _value(cell_demand: CellDemand, run: RunFacts) -> float | None:
-    """Return one value for a run: the bandwidth of its first operation by name, averaged over its sections."""
-    known: dict[str, list[float]] = defaultdict(list)
-    for point in matching_points(cell_demand, run):
-        if point.bandwidth is not None:
-            known[point.operation].append(point.bandwidth)
-    return fmean(known[min(known)]) if known else None
 
 
 def _as_reported(plan: Plan, file_sizes: Mapping[Place, int | None], study_runs: StudysRuns) -> Assignment:
@@ -259,11 +349,14 @@ def _facts(run: Run, measured: Sequence[MeasuredPoint]) -> RunFacts:
     facts_known = run.workload.spec if run.workload and not jobs else {}
     options: dict[int | None, Mapping[str, Any]] = {None: {name: _plain(facts_known.get(name)) for name in OPTIONS}}
     sizes: dict[int | None, Mapping[str, int]] = {None: _sizes(facts_known)}
+    job_options: dict[int, Mapping[str, Any]] = {}
     for number, section in run.sections.items():
         if given := section.get("options"):
             options[int(number)], sizes[int(number)] = _of_fio_options(given)
+            job_options[int(number)] = _ReportedOptions(given)
     points = []
     for number, job in enumerate(jobs):
+        job_options[number] = job
         options[number] = {name: _plain(job.get(name)) for name in OPTIONS}
         sizes[number] = _sizes(job)
         points += [MeasuredPoint(name, section=number) for name in operations_of_pattern(str(job.get("rw", "")))]
@@ -272,10 +365,44 @@ def _facts(run: Run, measured: Sequence[MeasuredPoint]) -> RunFacts:
         points=[point for point in measured if point.operation != "disk"] or points,
         sizes=sizes,
         options=options,
+        job_options=job_options,
         labels={**run.labels, **run.facts},
         target=(run.target_id, str(run.target)) if run.target_id else None,
         host=(run.host.pk, run.host.name) if run.host else None,
+        turns=_turns(run),
     )
+
+
+def _turns(run: Run) -> list[Turn]:
+    """Return which of fio's jobs ran at the same time; empty where that is not known."""
+    jobs = run.workload.jobs if run.workload else []
+    if jobs:
+        return _turns_asked_for(jobs, len(run.sections))
+    if run.tool != "fio":
+        return []
+    sections: dict[int, list[int]] = defaultdict(list)
+    for number, turn in turns_of(run.sections).items():
+        sections[turn].append(number)
+    return [Turn(tuple(numbers), _count_jobs(run, numbers)) for numbers in sections.values()]
+
+
+def _turns_asked_for(jobs: Sequence[Mapping[str, Any]], sections: int) -> list[Turn]:
+    """Return the turns of a workload's jobs with the sections of its result, which may have one for a whole turn."""
+    places = iter(range(len(jobs)))
+    turns = [tuple(next(places) for _ in turn) for turn in groups_of(list(map(dict, jobs)))]
+    if sections in (0, len(jobs)):
+        return [Turn(turn, len(turn)) for turn in turns]
+    if all(len(turn) == 1 for turn in turns):
+        return []  # a section for each process of a job
+    if sections == len(turns):
+        return [Turn((number,), len(turn)) for number, turn in enumerate(turns)]
+    return [Turn(tuple(range(sections)), len(jobs))]  # which job has which section is not known
+
+
+def _count_jobs(run: Run, sections: Sequence[int]) -> int:
+    """Return how many jobs these sections are of: processes of one job have its name and its options each."""
+    known = [run.sections[str(number)] for number in sections]
+    return len({(str(section.get("name")), repr(sorted(section.get("options", {}).items()))) for section in known})
 
 
 def _sizes(facts_known: Mapping[str, Any]) -> dict[str, int]:
@@ -294,6 +421,36 @@ def _of_fio_options(given: Mapping[str, str]) -> tuple[dict[str, Any], dict[str,
     return {name: _plain(options.get(name)) for name in OPTIONS}, _sizes(workload)
 
 
+class _ReportedOptions(Mapping[str, Any]):
+    """The options of a job that a report of fio names, by their names in workloads; read when they are asked for.
+
+    `NOT_KNOWN` stands for an option that has no line of its own, and for a text that cannot be read.
+    """
+
+    def __init__(self, given: Mapping[str, str]) -> None:
+        self.given = given
+
+    def __getitem__(self, name: str) -> Any:
+        option = BY_NAME[name]
+        if option.written in (Written.WITH_SYNC, Written.WITH_BLOCK_SIZE, Written.WITH_PATTERN):
+            return NOT_KNOWN
+        text = next((self.given[key] for key in (option.key, *option.aliases) if key in self.given), None)
+        if text is None and name in OF_FIO:
+            return OF_FIO[name]
+        if text is None:
+            raise KeyError(name)
+        try:
+            return option.kind.read(text)
+        except ValueError:
+            return NOT_KNOWN
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.given)
+
+    def __len__(self) -> int:
+        return len(self.given)
+
+
 def _plain(value: Any) -> Any:
     """Return a fact in one spelling: yes and no are 1 and 0, and `readwrite` is what fio also calls `rw`."""
     return int(value) if isinstance(value, bool) else "rw" if value == "readwrite" else value
@@ -301,8 +458,11 @@ def _plain(value: Any) -> Any:
 
 def _held(run: Run, study_runs: StudysRuns) -> HeldRun:
     planned = study_runs.planned.get(run.pk)
-    begun = study_runs.accepted_at.get(run.pk) or run.started_at
-    took = (run.finished_at - begun).total_seconds() if run.finished_at and begun else None
+    took = study_runs.seconds.get(run.pk)
+    if took is not None:
+        took = max(0.0, took - looking_seconds(run.guards))  # which is added to what is left of a plan apart
+    elif run.finished_at and run.started_at:
+        took = (run.finished_at - run.started_at).total_seconds()
     if planned is None:
         return HeldRun(run.pk, run.state, run.progress, seconds=took)
     return HeldRun(

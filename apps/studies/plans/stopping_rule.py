@@ -9,7 +9,7 @@
 Steady state is that of the SNIA performance test: over the last `window` rounds, highest less lowest at most 20 % of their mean, and the
 straight line through them rises or falls by at most 10 % of it.
 
-Saturation has a fixed number of rounds for each point, and goes from point to point until the percentile of completion latency passes
+Saturation has a fixed number of rounds for each point, and goes from point to point until the percentile of latency passes
 the bound (`saturation/`).
 """
 
@@ -22,7 +22,7 @@ from typing import Any
 from apps.core.student_t import student
 from apps.studies.plans.problems import PlanError, number, only, whole
 
-MOST_ROUNDS, MOST_POINTS = 100, 60
+MOST_ROUNDS, MOST_POINTS = 100, 600
 FIELDS: dict[str, tuple[str, ...]] = {
     "fixed": ("rounds",),
     "half_width": ("percent", "confidence", "at_least", "at_most"),
@@ -35,9 +35,11 @@ LABELS = {
     "steady_state": "until the steady state of the SNIA performance test", "saturation": "point after point until the latency passes a bound",
     "not_printed": "not printed",
 }  # fmt: skip
-PERCENTILES = (95, 99)  # of completion latency, by which saturation is judged
-DEFAULTS = {
-    "confidence": 95, "at_least": 3, "window": 5, "range_percent": 20, "slope_percent": 10, "percentile": 99, "least_points": 1,
+PERCENTILES = (95, 99)  # of latency, by which saturation is judged
+BOUNDS_MS = (0.001, 60_000.0)  # that such a percentile may have
+DEFAULTS: dict[str, Any] = {
+    "confidence": 95, "at_least": 3, "window": 5, "range_percent": 20, "slope_percent": 10, "percentile": 99,
+    "bound_ms": 5.0, "least_points": 1,
 }  # fmt: skip
 
 
@@ -105,10 +107,10 @@ def _saturation(data: dict[str, Any]) -> Stopping:
     percentile = whole("stopping.percentile", data["percentile"], PERCENTILES[0], PERCENTILES[-1])
     if percentile not in PERCENTILES:
         raise PlanError("stopping.percentile", percentile, f"one of {', '.join(map(str, PERCENTILES))}")
-    bound = number("stopping.bound_ms", data.get("bound_ms"), 0.001, 60_000)
+    bound = number("stopping.bound_ms", data["bound_ms"], *BOUNDS_MS)
     rounds = whole("stopping.rounds", data.get("rounds", 1), 1, MOST_ROUNDS)
     points = whole("stopping.least_points", data["least_points"], 1, MOST_POINTS)
-    words = f"Point after point until p{percentile} of completion latency passes {bound:g} ms"
+    words = f"Point after point until p{percentile} of latency passes {bound:g} ms"
     words += f", {rounds} round{'' if rounds == 1 else 's'} each"
     words += f"; at least {points} points." if points > 1 else "."
     rule = {
@@ -129,13 +131,17 @@ _MADE = {
 
 def is_enough(rule: Stopping, values: Sequence[float]) -> bool:
     """Return whether the rounds are enough; `values` has one of each finished round, oldest first."""
-    if len(values) >= rule.most:
-        return True
+    return len(values) >= rule.most or (not rule.is_fixed and is_met(rule, values))
+
+
+def is_met(rule: Stopping, values: Sequence[float]) -> bool:
+    """Return whether what the rule asks of the values holds; that the most rounds are done is not enough."""
     if rule.kind == "steady_state":
         return is_steady(values, rule.data)
-    if rule.kind == "half_width" and len(values) >= rule.least:
-        return half_width(values, rule.data["confidence"] / 100) <= float(rule.data["percent"]) / 100
-    return False
+    if rule.kind == "half_width":
+        is_long = len(values) >= rule.least
+        return is_long and half_width(values, rule.data["confidence"] / 100) <= float(rule.data["percent"]) / 100
+    return len(values) >= rule.least
 
 
 def half_width(values: Sequence[float], confidence: float) -> float:

@@ -10,6 +10,7 @@ from apps.core.forms import SiteForm
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
 from apps.labs.models import AuditEvent, Role
+from apps.labs.services import submit_once
 from apps.studies.lookup import study_named
 from apps.studies.models import Plan, PlanCell, Study
 from apps.studies.plans.draft import PlanDraft
@@ -51,12 +52,24 @@ def _own(request: LabRequest, pk: int) -> Plan:
 def _write(request: LabRequest, study: Study, plan: Plan | None) -> HttpResponse:
     """Show the plan (GET), or change the draft (POST): `act` is save, add, remove-<n> or up-<n>."""
     draft = PlanDraft(study, plan, request.POST if request.method == "POST" else None)
-    if draft.act == "save" and (saved := draft.save(str(request.user))):
-        AuditEvent.objects.record(request.lab.pk, "plan written", _subject(saved), actor=str(request.user))
-        messages.success(request, f"{saved} is written.")
-        return redirect(saved)
+    if draft.act == "save":
+        address, is_new = submit_once(request.lab, request.POST, lambda: _save(request, draft))
+        if address:
+            if not is_new:
+                messages.info(request, "The form was sent twice; the plan was written once.")
+            return redirect(address)
     context = {"draft": draft, "study": study, "plan": plan}
     return render(request, "studies/plan-form.html", context, status=422 if draft.is_refused else 200)
+
+
+def _save(request: LabRequest, draft: PlanDraft) -> str:
+    """Write the plan of a draft and return its address; an empty text where it was refused."""
+    saved = draft.save(str(request.user))
+    if saved is None:
+        return ""
+    AuditEvent.objects.record(request.lab.pk, "plan written", _subject(saved), actor=str(request.user))
+    messages.success(request, f"{saved} is written.")
+    return saved.get_absolute_url()
 
 
 def _subject(plan: Plan) -> str:

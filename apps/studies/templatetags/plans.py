@@ -12,13 +12,11 @@ from apps.studies.plans.plan_page import (
     PlanPageCell,
     guard_text,
     not_counted_text,
-    with_standing,
 )
 
 register = template.Library()
 register.filter("not_counted_text", not_counted_text)
 register.filter("guard_text", guard_text)
-register.filter("with_standing", with_standing)
 
 
 @register.simple_tag

@@ -1,4 +1,4 @@
-"""Saturation: from the lightest load on, point after point, until a percentile of completion latency passes a bound.
+"""Saturation: from the lightest load on, point after point, until a percentile of latency passes a bound.
 
 The points of one ladder have the same pattern, sizes and engine and differ in depth and jobs; their order in the plan is
 the order of the search. Which point is open follows from what the points before it measured, so nothing is stored and a
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 SEARCHING, PASSED, CAPPED, STUCK = "searching", "passed", "capped", "stuck"
+SAME_IOPS = 0.02  # of the highest: so far two points may be apart, and are the same throughput
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,18 @@ class Ladder:
     passed: int | None = None
     open: int | None = None
     problem: int | None = None
+
+    @property
+    def lightest(self) -> int | None:
+        """Return the first point within the bound that gives as many IOPS as the best one, which may be that itself."""
+        if self.best is None:
+            return None
+        least = (1 - SAME_IOPS) * (self.results[self.best].iops or 0.0)
+        return next(
+            place
+            for place, result in enumerate(self.results)
+            if result.is_measured and (result.latency or 0.0) <= self.bound and (result.iops or 0.0) >= least
+        )
 
     @property
     def closed(self) -> list[int]:
