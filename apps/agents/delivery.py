@@ -287,8 +287,43 @@ def _verify(attempt: Attempt, ending: Ending) -> None:
             )
 
 
-def finish(attempt: Attempt, ending: Ending, ended_at: datetime) -> dict[str, list[int]]:
+def _manifest_of(attempt: Attempt, ending: Ending) -> dict[str, dict[str, Any]]:
+    """Return the manifest to store: the host's, and of an interrupted attempt also the chunks that only this server has.
+
+    A host that loses its power may lose bytes that it had sent and not flushed; each was checked when it came. Chunks
+    behind a gap are left out.
+    """
+    manifest = ending.manifest
+    if ending.outcome != State.INTERRUPTED:
+        return manifest
+    rows = Chunk.objects.filter(attempt=attempt).order_by("stream", "sequence")
+    sums: dict[str, Any] = {}
+    counts, sizes = dict.fromkeys(STREAMS, 0), dict.fromkeys(STREAMS, 0)
+    for name, sequence, data in rows.values_list("stream", "sequence", "data").iterator(chunk_size=20):
+        if sequence == counts[name]:
+            sums.setdefault(name, hashlib.sha256()).update(data or b"")
+            counts[name], sizes[name] = sequence + 1, sizes[name] + len(data or b"")
+    for name, total in sums.items():
+        if counts[name] > manifest.get(name, {"chunks": 0})["chunks"]:
+            manifest[name] = {"chunks": counts[name], "bytes": sizes[name], "sha256": total.hexdigest()}
+    return manifest
+
+
+def _is_same(stored: dict[str, dict[str, Any]], ending: Ending) -> bool:
+    """Return whether an attempt that ended with the stored manifest ended so; `_manifest_of` may have added chunks."""
+    if ending.outcome != State.INTERRUPTED:
+        return stored == ending.manifest
+    sent = ending.manifest
+    is_known = all(name in stored and stored[name]["chunks"] >= row["chunks"] for name, row in sent.items())
+    return is_known and all(
+        stored[name] == row for name, row in sent.items() if stored[name]["chunks"] == row["chunks"]
+    )
+
+
+def finish(attempt: Attempt, ending: Ending, ended_at: datetime, clock: datetime | None = None) -> dict[str, list[int]]:
     """End the attempt if its manifest agrees with what is stored; return the missing chunks of each stream otherwise.
+
+    `ended_at` is by the host's clock, and `clock` what that clock said when the host sent this (`to_server_time`).
 
     An empty answer means that the delivery is complete. Repeating the request is no error. An attempt that a person
     gave up ends so too, late.
@@ -311,11 +346,12 @@ def finish(attempt: Attempt, ending: Ending, ended_at: datetime) -> dict[str, li
         raise
     moved = attempt.move(
         ending.outcome,
+        of_run={"finished_at": attempt.find_end(ended_at, clock)},
         ended_at=ended_at,
         exit_status=ending.exit_status,
         signal=ending.signal,
         reason=ending.reason,
-        manifest=ending.manifest,
+        manifest=_manifest_of(attempt, ending),
         next_try_at=timezone.now() + timedelta(seconds=20),  # by the periodic sweep, in case the task is lost
     )
     if moved:
@@ -338,7 +374,7 @@ def _ended_already(attempt: Attempt, ending: Ending) -> dict[str, list[int]]:
         raise RefusedError(409, f"Attempt {attempt.pk} is {attempt.state}, it can not be {ending.outcome} now.")
     if attempt.manifest is None:
         raise RefusedError(410, f"Attempt {attempt.pk} has ended for the server as {attempt.state}.")
-    if attempt.manifest != ending.manifest:
+    if not _is_same(attempt.manifest, ending):
         raise RefusedError(409, f"Attempt {attempt.pk} has ended with another manifest.")
     return {}
 

@@ -13,6 +13,7 @@ from apps.agents import fields
 from apps.agents.identity import RefusedError
 from apps.agents.models import Agent, Enrolment
 from apps.agents.trust import is_other, read_hardware
+from apps.core.text import make_printable
 from apps.inventory.history.authors import by
 from apps.inventory.models import Host
 from apps.inventory.vocabulary import Author
@@ -57,7 +58,7 @@ def _again(agent: Agent | None, secret_sha256: str) -> Agent:
 
 
 def _make(enrolment: Enrolment, body: dict[str, object], secret_sha256: str) -> Agent:
-    machine, hostname = str(body["machine"]), str(body.get("hostname") or "host")[:190]
+    machine, hostname = str(body["machine"]), _printable(str(body.get("hostname") or ""))[:190] or "host"
     hardware = read_hardware(body.get("hardware"))
     same_machine = list(Agent.objects.filter(lab=enrolment.lab, machine=machine).select_related("host"))
     twins = [agent for agent in same_machine if not _may_go(agent, enrolment, hardware)]
@@ -87,6 +88,11 @@ def _make(enrolment: Enrolment, body: dict[str, object], secret_sha256: str) -> 
         **({"same_machine_as": [str(twin.host) for twin in twins]} if twins else {}),
     )
     return agent
+
+
+def _printable(hostname: str) -> str:
+    """Return a host's name on one line, without control characters; it is a name on pages, in exports and in e-mails."""
+    return make_printable(hostname).strip()
 
 
 def _may_go(agent: Agent, enrolment: Enrolment, hardware: str) -> bool:

@@ -136,7 +136,7 @@ def _is_plain(value: object) -> bool:
     if isinstance(value, str):
         return len(value) <= 500
     if isinstance(value, float):
-        return math.isfinite(value)
+        return abs(value) < LARGEST  # PostgreSQL gives a larger one back as a whole number, which JSON cannot have
     return isinstance(value, bool) or (isinstance(value, int) and abs(value) <= LARGEST)
 
 

@@ -12,11 +12,13 @@ from django.utils import timezone
 
 from apps.agents.models import Agent
 from apps.agents.trust import is_other, read_hardware
+from apps.core.sql import CLOCKS_APART, is_recent
 from apps.core.text import whole_number
 from apps.labs.isolation import all_labs
 from apps.labs.models import AuditEvent, digest
 
 IDENTIFYING = ("lab_id", "host_id", "secret_sha256", "machine", "hardware", "state", "instance")  # of an `Agent`
+LONGEST_HOLD = CLOCKS_APART + timedelta(seconds=30)  # of a poll; what lies further ahead was set by a clock that was
 ASK_AGAIN_S = 3  # how soon a host that waits for approval asks again
 
 
@@ -193,7 +195,8 @@ def _take_over(agent: Agent, caller: Caller) -> None:
         RefusedError: 409 while the predecessor's poll is still held open.
     """
     instance = caller.instance
-    if agent.instance and agent.polling_until and agent.polling_until > timezone.now():
+    now = timezone.now()
+    if agent.instance and agent.polling_until and now < agent.polling_until <= now + LONGEST_HOLD:
         raise RefusedError(409, "Another copy of this agent is alive.")
     with all_labs():
         known = {"hardware": caller.hardware} if caller.hardware else {}
@@ -209,6 +212,6 @@ def stamp(agent: Agent, polling_until: datetime | None = None, **reported: objec
     changed = {name: value for name, value in reported.items() if getattr(agent, name) != value}
     if polling_until:
         changed["polling_until"] = polling_until
-    stale = Q(last_seen_at=None) | Q(last_seen_at__lt=timezone.now() - timedelta(seconds=10))
+    stale = Q(last_seen_at=None) | ~is_recent("last_seen_at", timezone.now(), timedelta(seconds=10))
     mine = Agent.objects.filter(pk=agent.pk) if changed else Agent.objects.filter(stale, pk=agent.pk)
     mine.update(last_seen_at=timezone.now(), **changed)

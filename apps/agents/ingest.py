@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from apps.agents.live_progress import forget
 from apps.core.pubsub import ring
+from apps.core.text import join_sentences
 from apps.labs.isolation import lab_scope
 from apps.labs.models import AuditEvent
 from apps.runs.ingest import ingest
@@ -55,7 +56,7 @@ def give_up(attempt: Attempt, reason: str) -> None:
     if not now.update(read_problem=reason):
         return
     log.error("dead letter: the result of run %s (attempt %s): %s", attempt.run_id, attempt.pk, reason)
-    said = " ".join(filter(None, [attempt.reason, f"Its result arrived, but {reason}."]))
+    said = join_sentences(attempt.reason, f"Its result arrived, but {reason}.")
     Run.objects.filter(pk=attempt.run_id).update(
         state=State.FAILED if attempt.state == State.FINISHED else attempt.state, problem=said
     )

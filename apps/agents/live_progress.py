@@ -3,6 +3,8 @@
 Points may be lost on the way; results are not.
 """
 
+import time
+
 from apps.core.pubsub import forget as forget_bell
 from apps.core.pubsub import last_state, remember
 from apps.runs.models import Attempt, Chunk, Run
@@ -21,7 +23,7 @@ def publish(attempt: Attempt, sequence: int, data: bytes) -> None:
     started = attempt.started_at.timestamp() if attempt.started_at else None
     message = live(previous, points[-1], started)
     state = pack_point(points[-1]) + sequence.to_bytes(8)
-    remember(f"run:{attempt.run_id}", {**message, "n": sequence}, KEEP, KEEP_S, state)
+    remember(f"run:{attempt.run_id}", {**message, "n": sequence, "at": round(time.time(), 3)}, KEEP, KEEP_S, state)
     if message["progress"] - attempt.run.progress >= SMALLEST_STEP:
         Run.objects.filter(pk=attempt.run_id, progress__lt=message["progress"]).update(progress=message["progress"])
 

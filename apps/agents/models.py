@@ -1,6 +1,5 @@
 """Agents: the program on a host, its secret (kept only as a hash), and whether an owner trusts it."""
 
-import posixpath
 import secrets
 from datetime import timedelta
 from typing import Any, ClassVar, Self
@@ -8,7 +7,11 @@ from typing import Any, ClassVar, Self
 from django.db import models
 from django.utils import timezone
 
+from apps.core.sql import CLOCKS_APART, is_recent
+from apps.core.text import shorten
 from apps.inventory.models import Host
+from apps.inventory.target_identity import LONGEST
+from apps.inventory.target_paths import UNCONFIRMED, explain_path, explain_problem
 from apps.labs.isolation import LabManager, LabQuerySet, LabScoped
 from apps.labs.models import Lab, digest
 
@@ -53,7 +56,7 @@ class Enrolment(LabScoped):
 class AgentQuerySet(LabQuerySet["Agent"]):
     def ready(self) -> Self:
         """Return the agents that are approved and online, so that they may be offered work."""
-        return self.filter(state=Agent.State.APPROVED, last_seen_at__gt=timezone.now() - ONLINE_FOR)
+        return self.filter(is_recent("last_seen_at", timezone.now(), ONLINE_FOR), state=Agent.State.APPROVED)
 
 
 class Agent(LabScoped):
@@ -142,24 +145,30 @@ class Agent(LabScoped):
         """Return why no run can start in a directory that no target is offered for, in a sentence without full stop."""
         reported = self.find_directory(path)
         if problem := reported.get("problem"):
-            return f"on its host: {problem}"
+            return f"on its host: {explain_problem(path, str(reported.get('root') or ''), str(problem))}"
         if not self.has_reported:
-            return "its host has not reported yet what it allows"
+            return f"its host has not reported yet what it allows; {UNCONFIRMED}"
         if reported:
             return "its host knows this directory by another target"
+        if outside := self.explain_outside(path):
+            return outside
+        if expected := explain_path(path):
+            return f"its path cannot be taken: {expected}"
+        return "its host looks at it with its next poll, within half a minute"
+
+    def explain_outside(self, path: str) -> str:
+        """Return that no run may go to a path, as the host's agent.conf has it; empty where it may, or is not known."""
+        if not self.has_reported or self.is_out_of_use or self.find_directory(path):
+            return ""
         if not self.roots:
             only = ", ".join(directory.get("path", "") for directory in self.directories) or "none"
             return f"the agent on its host, version {self.version or 'unknown'}, offers one directory only: {only}"
-        if not self.holds(path):
-            return f"agent.conf on its host allows {', '.join(self.roots)} only"
-        if not is_plain_path(path):
-            return "its path is not written plainly: expected no . and .. in it, and no / twice or at its end"
-        return "its host looks at it with its next poll, within half a minute"
+        return "" if self.holds(path) else f"agent.conf on its host allows {', '.join(self.roots)} only"
 
     @property
     def directory_problems(self) -> list[str]:
         """Return why test directories of the host take no runs, by its last poll, a sentence for each."""
-        refused = str(self.policy.get("directory_refused") or "")[:500]
+        refused = shorten(str(self.policy.get("directory_refused") or ""), LONGEST["problem"])
         first = self.directories[0] if self.directories else {}
         problems = []
         if refused and first.get("problem", refused)[:LONGEST_PROBLEM] == refused[:LONGEST_PROBLEM]:
@@ -168,10 +177,11 @@ class Agent(LabScoped):
             problems.append(f"Its directory for test files{several} is refused, and so is every run{where}: {refused}")
         for directory in self.directories:
             is_told = directory is first and bool(problems)
-            if directory.get("problem") and not is_told and directory.get("path") not in self.wanted_directories:
+            problem = directory.get("problem") or explain_path(str(directory.get("path") or "/"))
+            if problem and not is_told and directory.get("path") not in self.wanted_directories:
                 problems.append(
                     f"Its directory for test files, {directory.get('path', '')}, cannot be used, and no run can start there: "
-                    f"{directory['problem']}."
+                    f"{problem}."
                 )
         return problems
 
@@ -207,7 +217,7 @@ class Agent(LabScoped):
     @property
     def is_online(self) -> bool:
         """Return whether the agent was heard of within the last minute."""
-        return bool(self.last_seen_at and timezone.now() - self.last_seen_at < ONLINE_FOR)
+        return bool(self.last_seen_at and -CLOCKS_APART <= timezone.now() - self.last_seen_at < ONLINE_FOR)
 
 
 class WorkerHeartbeat(models.Model):
@@ -222,11 +232,6 @@ class WorkerHeartbeat(models.Model):
 
 def _is_root(directory: dict[str, Any]) -> bool:
     return bool(directory.get("path")) and directory.get("root") == directory["path"]
-
-
-def is_plain_path(path: str) -> bool:
-    """Return whether a path is absolute and written in the one way in which agents take it."""
-    return path.startswith("/") and not path.startswith("//") and posixpath.normpath(path) == path
 
 
 def author_of(host: Host) -> str:

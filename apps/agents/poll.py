@@ -13,7 +13,7 @@ from apps.agents.models import Agent
 from apps.agents.services import note_inventory_refusal, settle_directories
 from apps.runs.models import LEASE, Attempt, Run, request_dispatch
 from apps.runs.states import ENDED, ON_HOST, State
-from apps.runs.workload import limit_seconds, status_interval
+from apps.runs.workload import status_interval
 
 MAX_WAIT = 25.0
 MOST_HELD = 1000  # attempts in one host's spool
@@ -174,8 +174,27 @@ def _offers(agent: Agent, known: list[int]) -> list[dict[str, Any]]:
         host__agent=agent.pk,
         host__agent__state=Agent.State.APPROVED,
     )
-    attempts = offered.exclude(pk__in=known).select_related("run__workload", "run__target")
+    place = ("run__planned_run__row__configuration", "run__planned_run__row__plan__study", "run__planned_run__point")
+    of_study = ("run__study_run__configuration__study",)
+    attempts = offered.exclude(pk__in=known).select_related("run__workload", "run__target", *place, *of_study)
     return [describe_offer(attempt) for attempt in attempts]
+
+
+LONGEST_ABOUT = 300  # letters
+
+
+def describe_place(run: Run) -> str:
+    """Return in a few words what a run is for, which the host's administrator reads: its step of a plan, study or note."""
+    planned = getattr(run, "planned_run", None)
+    of_study = getattr(run, "study_run", None)
+    if planned:
+        plan = planned.row.plan
+        words = f"plan {plan.title} of study {plan.study}: {planned.row.label}, {planned.point}, round {planned.round}"
+    elif of_study:
+        words = f"study {of_study.configuration.study}: {of_study.configuration.label}"
+    else:
+        words = run.note.partition("\n")[0]
+    return words[:LONGEST_ABOUT]
 
 
 def describe_offer(attempt: Attempt) -> dict[str, Any]:
@@ -193,7 +212,9 @@ def describe_offer(attempt: Attempt) -> dict[str, Any]:
         "workload": run.workload.spec,
         "target": {"path": run.target.path, **run.target.lies_on} if run.target else {},
         "status_interval": status_interval(run.workload.spec),
-        "limit_s": limit_seconds(run.workload.spec),
+        "limit_s": run.limit_seconds,
+        "is_limit_asked": run.time_limit is not None,
+        "about": describe_place(run),
         **guards,
     }
 

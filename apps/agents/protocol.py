@@ -34,7 +34,6 @@ from apps.labs.isolation import all_labs, lab_scope
 from apps.runs.facts import freeze_for
 from apps.runs.models import Attempt
 from apps.runs.states import ENDED, State
-from apps.runs.workload import limit_seconds
 
 AgentView = Callable[..., HttpResponse]
 MIB = 1024 * 1024
@@ -151,10 +150,18 @@ def _check_fence(attempt: Attempt, token: object) -> None:
         raise RefusedError(409, f"Fencing token {fields.told(token)} is not the one of attempt {attempt.pk}.")
 
 
+def _clock(body: dict[str, Any], told: str) -> datetime | None:
+    """Return what the host's clock said when it sent this; None where `told`, a moment by that clock, is not in it.
+
+    Older agents do not tell the clock either.
+    """
+    return None if body.get("clock") is None or body.get(told) is None else _moment("clock", body["clock"])
+
+
 def _moment(name: str, value: object) -> datetime:
     """Parse a time of the host's clock, in seconds since 1970; return the present where none was sent.
 
-    It is shown to people only: nothing is decided by it.
+    `to_server_time` makes one of the server's clock of it, which is the one that runs are ordered by.
 
     Raises:
         FieldError: The value is no such time.
@@ -224,10 +231,10 @@ def running(request: HttpRequest, attempt: Attempt) -> HttpResponse:
     boot_id, started_at = fields.text("boot_id", body.get("boot_id"), 64), _moment("started_at", body.get("started_at"))
     place = fields.place_of("place", body.get("place"))
     settings = fields.settings_of((body.get("place") or {}).get("settings"))
-    limit = limit_seconds(attempt.run.workload.spec) if attempt.run.workload else None
+    limit = attempt.run.limit_seconds
     if attempt.state in ENDED:
         attempt.resume()  # its host is back; a person had given it up meanwhile
-    if not attempt.run_started(started_at, boot_id, argv, limit):
+    if not attempt.run_started(started_at, boot_id, argv, limit, _clock(body, "started_at")):
         raise RefusedError(410, f"Attempt {attempt.pk} has ended for the server.")
     freeze_for(attempt.run, place, settings)
     delivery.announce(attempt)
@@ -260,7 +267,8 @@ def finish(request: HttpRequest, attempt: Attempt) -> HttpResponse:
     """End the attempt; the answer says whether the delivery is complete, or which chunks are missing."""
     body = _body(request)
     _check_fence(attempt, body.get("token"))
-    missing = delivery.finish(attempt, delivery.Ending.from_json(body), _moment("ended_at", body.get("ended_at")))
+    ended_at = _moment("ended_at", body.get("ended_at"))
+    missing = delivery.finish(attempt, delivery.Ending.from_json(body), ended_at, _clock(body, "ended_at"))
     return JsonResponse({"complete": False, "missing": missing} if missing else {"complete": True})
 
 

@@ -7,12 +7,14 @@ from functools import partial
 from django.db import transaction
 from django.utils import timezone
 
-from apps.agents.models import Agent, is_plain_path
+from apps.agents.models import Agent
 from apps.core.pubsub import ring
+from apps.core.text import shorten
 from apps.inventory.discovery.rebuild import rebuild
 from apps.inventory.history.authors import by
 from apps.inventory.models import Host, Target
 from apps.inventory.target_identity import Place, offer_directories
+from apps.inventory.target_paths import is_plain_path
 from apps.inventory.vocabulary import Author, TargetKind
 from apps.runs.models import Attempt, Run
 from apps.runs.states import State
@@ -25,7 +27,7 @@ MOST_WANTED = 64  # directories below the roots of one host; agents take no more
 
 def note_inventory_refusal(agent: Agent, reason: str) -> None:
     """Store why the host's inventory was refused, for its page; an empty reason means that it was taken in."""
-    reason = reason[:LONGEST]
+    reason = shorten(reason, LONGEST)
     if reason:
         log.warning("The inventory of %s was refused: %s", agent.host, reason)
     elif not agent.inventory_refusal:

@@ -4,18 +4,27 @@ Each takes an id and makes one call. The state is in the database, so running a 
 """
 
 from datetime import timedelta
+from typing import Any
 
 from celery import shared_task
+from celery.signals import celeryd_after_setup
 from django.db import transaction
 from django.utils import timezone
 
-from apps.agents.dispatch import dispatch, find_free_hosts, note_dispatcher
+from apps.agents.dispatch import Standby, dispatch, find_free_hosts, note_dispatcher
 from apps.agents.ingest import give_up_cut_short, read_in
 from apps.agents.models import Agent
 from apps.agents.services import stop_overdue, update_wanted_directories, update_wanted_of_changed
 from apps.core.task_queue import publish
 from apps.labs.isolation import all_labs, lab_scope
 from apps.runs.models import Attempt
+
+
+@celeryd_after_setup.connect
+def start_standby(sender: str, instance: Any, **_: Any) -> None:
+    """Let a worker that takes dispatch tasks also look by itself, for a broker that is away or silent."""
+    if "dispatch" in instance.app.amqp.queues.consume_from:
+        Standby().start()
 
 
 @shared_task(name="agents.dispatch_host")

@@ -12,8 +12,10 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from apps.core.text import make_printable, shorten
 from apps.inventory.editing.deletion import loss_of
 from apps.inventory.models import Filesystem, Host, Target
+from apps.inventory.target_paths import explain_path, explain_problem
 from apps.inventory.vocabulary import Source, TargetKind
 
 AGENTS_TARGET = "agent directory"
@@ -25,14 +27,13 @@ LONGEST = {
     "source": 255,
     "mount_point": 500,
     "options": 4000,
-    "problem": 600,
+    "problem": 1500,
     "device": 40,
     "root": 500,
 }
 MOST_UNUSED = 20  # targets without runs that an agent may have made on one host and that are gone
 MOST_OFFERED = 100  # directories of one host
 PAUSE = timedelta(minutes=1)  # beyond that, the least time between two new ones
-PATHS = (TargetKind.DIRECTORY, TargetKind.FILE)
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,8 @@ class Place:
     def from_json(cls, value: object) -> "Place":
         """Take what is text and of a sensible length; an agent may be older, newer or hostile."""
         told = value if isinstance(value, Mapping) else {}
-        return cls(**{name: _text(told.get(name), most) for name, most in LONGEST.items()})
+        parts = {name: _printable(name, _text(told.get(name))) for name in LONGEST}
+        return cls(**{name: _cut(name, text) for name, text in parts.items()})
 
     @property
     def identity(self) -> dict[str, str]:
@@ -73,15 +75,26 @@ class Place:
         return words_of(self.identity)
 
 
-def _text(value: object, most: int) -> str:
-    return value.replace("\0", "\ufffd").encode("utf-8", "replace").decode()[:most] if isinstance(value, str) else ""
+def _text(value: object) -> str:
+    return value.replace("\0", "\ufffd").encode("utf-8", "replace").decode() if isinstance(value, str) else ""
+
+
+def _printable(name: str, text: str) -> str:
+    """Return a part without what steers a terminal or turns a line around; what filesystems are known by stays as it is."""
+    return text if name in ("path", "root", "source", "mount_point") else make_printable(text)
+
+
+def _cut(name: str, text: str) -> str:
+    return shorten(text, LONGEST[name]) if name == "problem" else text[: LONGEST[name]]
 
 
 def words_of(lies_on: Mapping[str, Any]) -> str:
     """Describe the filesystem: `ext4 on /dev/sdb1 (UUID 3f5b…)`; '' where it is not known."""
     if not lies_on.get("type"):
         return ""
-    source = f" on {lies_on['source']}" if lies_on.get("source") not in (None, "", lies_on["type"]) else ""
+    source = (
+        f" on {make_printable(lies_on['source'])}" if lies_on.get("source") not in (None, "", lies_on["type"]) else ""
+    )
     return f"{lies_on['type']}{source}" + (f" (UUID {lies_on['uuid']})" if lies_on.get("uuid") else "")
 
 
@@ -129,7 +142,9 @@ def offer_directories(host: Host, places: Sequence[Place]) -> list[Target]:
     }  # the first of two reports of one path
     owns = {own.pk for own, _ in settled.values() if own}
     for target in targets:
-        if target.is_agents_own and target.pk not in owns and (reason := _why_retired(target, places, settled)):
+        if target.pk in owns or not (target.is_agents_own or (target.gone_at and target.lies_on)):
+            continue
+        if reason := _why_retired(target, places, settled):
             _retire([target], reason)
     is_only = len(settled) == 1
     offered = []
@@ -147,8 +162,10 @@ def offer_directories(host: Host, places: Sequence[Place]) -> list[Target]:
 
 def _settle(place: Place, targets: Iterable[Target]) -> tuple[Target | None, str]:
     """Return the target at a place, if there is one, and why the place takes no runs, if so."""
+    if place.path and (expected := explain_path(place.path)):
+        return None, f"{place.path!r} cannot be taken: {expected}"
     if place.problem:
-        return None, f"{place.path}: {place.problem}"
+        return None, f"{place.path}: {explain_problem(place.path, place.root, place.problem)}"
     here = [target for target in targets if target.kind == TargetKind.DIRECTORY and target.path == place.path]
     own = _of_place(here, place)
     if own is not None and own.is_agents_own:
@@ -230,8 +247,12 @@ def _take_up(own: Target, place: Place) -> None:
 
 
 def _retire(targets: Iterable[Target], reason: str) -> None:
+    """Say why targets take no runs any more. Of those that are gone already the reason becomes the present one."""
     for one in targets:
-        one.is_agents_own, one.gone_at, one.gone_reason = False, timezone.now(), reason[:300]
+        if one.gone_at and not one.is_agents_own and one.gone_reason == reason:
+            continue
+        one.gone_at = one.gone_at if one.gone_at and not one.is_agents_own else timezone.now()
+        one.is_agents_own, one.gone_reason = False, reason
         one.save()
 
 

@@ -22,6 +22,7 @@ from typing import Any
 from apps.inventory.snapshots.content import freeze
 from apps.inventory.snapshots.facts import labels_of
 from apps.inventory.target_identity import Place
+from apps.parsers.fio.workload import read_job_facts
 from apps.runs.models import Run
 
 Fact = str | int | float
@@ -43,25 +44,25 @@ def run_facts(run: Run) -> dict[str, Fact]:
         facts["tool_version"] = run.tool_version
     facts |= settings_facts(run.place.get("settings") or {})
     if run.workload:
-        facts |= workload_facts(run.workload.jobs) if run.workload.jobs else _told(run.workload.spec)
+        facts |= workload_facts(run.workload.jobs) if run.workload.jobs else _told(run)
     return dict(_fit(run.labels)) | facts
 
 
 def settings_facts(settings: Mapping[str, Any]) -> dict[str, Fact]:
     """Return `io_scheduler`, `rotational` and `drive_write_cache` of the disks, `read_ahead` in bytes, `cpu_governor`.
 
-    The read-ahead is that of the mounted device, by which the page cache reads; the others are those of all disks below
-    it, joined where they differ. What the host could not read is left out. Source: Linux,
+    The read-ahead is that of the mounted device or of btrfs itself, by which the page cache reads, never that of disks
+    below; the others are those of all disks below it, joined where they differ. What the host could not read is left
+    out. Source: Linux,
     Documentation/ABI/stable/sysfs-block and Documentation/admin-guide/pm/cpufreq.rst.
     """
     device: Mapping[str, str] = settings.get("device") or {}
     disks: list[Mapping[str, str]] = list((settings.get("disks") or {}).values()) or [device]
-    readers = [device] if device.get("read_ahead_kb") else disks
     every: dict[str, list[Fact | None]] = {
         "io_scheduler": [_active(queue.get("scheduler", "")) for queue in disks],
         "rotational": [_number(queue.get("rotational", "")) for queue in disks],
         "drive_write_cache": [queue.get("write_cache") for queue in disks],
-        "read_ahead": [_bytes_of_kib(queue.get("read_ahead_kb", "")) for queue in readers],
+        "read_ahead": [_bytes_of_kib(queue.get("read_ahead_kb", "")) for queue in [device]],
         "cpu_governor": list(settings.get("governors") or [None]),
     }
     known = {name: [value for value in values if value is not None] for name, values in every.items()}
@@ -95,9 +96,18 @@ def workload_facts(jobs: list[dict[str, Any]]) -> dict[str, Fact]:
     }
 
 
-def _told(spec: dict[str, Any]) -> dict[str, Fact]:
-    """Return the facts that an uploaded result tells of its own workload."""
-    return {name: spec[name] for name in _WORKLOAD if name in spec}
+def _told(run: Run) -> dict[str, Fact]:
+    """Return the facts that an uploaded result tells of its own workload.
+
+    fio's report has the options of each job: they give the same facts as those of a run that an agent made.
+    """
+    spec: Mapping[str, Any] = run.workload.spec if run.workload else {}
+    facts = {name: spec[name] for name in _WORKLOAD if name in spec}
+    options = [section.get("options") for section in run.sections.values()] if run.tool == "fio" else []
+    if not options or not all(options):
+        return facts
+    jobs = [read_job_facts(some) for some in options]
+    return facts | {name: _joined(job[name] for job in jobs) for name in _WORKLOAD if all(name in job for job in jobs)}
 
 
 def sync_of(job: dict[str, Any]) -> str:

@@ -2,8 +2,9 @@
 
 import json
 import re
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -17,7 +18,7 @@ from apps.core.quantities import parse_size
 from apps.core.text import whole_number
 from apps.core.unit_base import base
 from apps.core.units import size
-from apps.inventory.models import Target
+from apps.inventory.models import Host, Target
 from apps.inventory.target_identity import words_of
 from apps.labs.models import Lab
 from apps.runs import workload
@@ -37,9 +38,17 @@ from apps.runs.fio_options import (
     options_of,
 )
 from apps.runs.models import Run, SavedWorkload
-from apps.runs.services import MAX_REPETITIONS, MAX_TARGETS, QuotaError, check_quota, start_on_targets
+from apps.runs.services import (
+    MAX_REPETITIONS,
+    MAX_TARGETS,
+    QuotaError,
+    check_host_limits,
+    check_quota,
+    start_on_targets,
+)
 from apps.runs.start.details import RunDetailsForm
 from apps.runs.start.job_file import JobFileError, JobFileProblem, read_job_file
+from apps.runs.start.option_lists import Values, parse_lines, read_options, vary_workload
 from apps.runs.start.repeat import JobTemplate, template_of
 from apps.runs.start.saved_workloads import save_workload
 from apps.runs.workload import MAX_JOBS, WorkloadError
@@ -59,8 +68,24 @@ class SizeField(forms.CharField):
 class TargetsField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
     def label_from_instance(self, obj: Any) -> str:
         filesystem = words_of(obj.lies_on) or (str(obj.filesystem) if obj.filesystem else "")
-        label = ", ".join(filter(None, [str(obj), obj.path, filesystem]))
-        return f"{label}, in maintenance: takes no new runs" if obj.host.is_in_maintenance else label
+        return ", ".join(filter(None, [str(obj), filesystem]))
+
+
+@dataclass(frozen=True)
+class HostTargets:
+    """The boxes of one host's targets."""
+
+    host: Host
+    boxes: list[Any]
+
+
+def targets_by_host(boxes: Iterable[Any]) -> list[HostTargets]:
+    """Return the boxes of a field of targets by host, in the order of the boxes."""
+    of_host: dict[Host, list[Any]] = defaultdict(list)
+    for box in boxes:
+        target: Target = box.data["value"].instance
+        of_host[target.host].append(box)
+    return [HostTargets(host, found) for host, found in of_host.items()]
 
 
 class RunForm(SiteForm):
@@ -74,6 +99,16 @@ class RunForm(SiteForm):
     repetitions = forms.IntegerField(
         min_value=1, max_value=MAX_REPETITIONS, initial=3, help_text="three or more give an interval"
     )
+    options = forms.CharField(
+        required=False,
+        max_length=2000,
+        label="Options with several values",
+        widget=forms.Textarea(attrs={"rows": 3, "class": "form-control mono", "spellcheck": "false",
+                                     "placeholder": "iodepth = 1, 2, 4..64\nioengine = libaio, io_uring"}),
+        help_text="One option a line. All jobs get each combination of the values, which is a run of its own. Numbers may "
+        "have ranges: 1,2,4..64 doubles, 10..50 step 10 adds. Where a comma is part of fio's own value only a semicolon "
+        "separates values: rate = 1m; 1m,2m.",
+    )  # fmt: skip
 
     def __init__(self, lab: Lab, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -81,6 +116,17 @@ class RunForm(SiteForm):
         target.queryset = offered_targets(lab)
         if not self.initial.get("target") and len(only := list(target.queryset[:2])) == 1:
             self.initial["target"] = [only[0].pk]
+
+    def clean_options(self) -> Values:
+        """Return the values of each option that a line names."""
+        try:
+            return read_options(parse_lines(self.cleaned_data["options"]))
+        except WorkloadError as error:
+            raise forms.ValidationError(f"{error}.") from None
+
+    @cached_property
+    def target_hosts(self) -> list[HostTargets]:
+        return targets_by_host(self["target"])
 
     def clean_target(self) -> list[Target]:
         """Return the chosen targets, by host and name."""
@@ -250,6 +296,7 @@ class RunRequest:
         self.name_error = ""
         self.job_text = data.get("job_text", "") if data else ""
         self.job_problems: list[JobFileProblem] = []
+        self.specs: list[dict[str, Any]] = []  # of `spec`, with each combination of the options
         given = self._edit(data) if data else None
         self.former, self.template = like, template_of(like) if like else JobTemplate()
         self.details = RunDetailsForm(lab, given, like)
@@ -288,18 +335,32 @@ class RunRequest:
         except WorkloadError as error:
             place_error(error, self.form, self.jobs)
             return None
-        return spec if self._fits(spec) else None
+        return spec if self._vary(spec) else None
+
+    def _vary(self, spec: dict[str, Any]) -> bool:
+        """Make the workloads of all combinations; return whether all may run, and add an error if not."""
+        try:
+            self.specs = vary_workload(spec, self.form.cleaned_data["options"])
+        except WorkloadError as error:
+            self.form.add_error("options", f"{error}.")
+            return False
+        return all(map(self._fits, self.specs))
 
     def _fits(self, spec: dict[str, Any]) -> bool:
-        """Return whether the files fit into the host's quota, and add an error if not: the host would refuse the run later."""
+        """Return whether the hosts allow the run, and add an error if not: the host would refuse the run later."""
         try:
             for target in self.form.cleaned_data["target"]:
                 check_quota(target, spec)
+                check_host_limits(target, spec)
         except QuotaError as error:
             needed, most = (size(value, base()) for value in (error.needed, error.quota))
             several = f" for {target}" if len(self.form.cleaned_data["target"]) > 1 else ""
             sentence = f"{needed} in all, expected at most {most} (this host's quota{several})."
             place_sentence("file_size", sentence, self.form, self.jobs)
+            return False
+        except WorkloadError as error:
+            sentence = f"Found {error.found!r}, expected {error.expected}."
+            place_sentence(error.field, sentence, self.form, self.jobs)
             return False
         return True
 
@@ -317,7 +378,7 @@ class RunRequest:
             self.details.check_targets(data["target"])
             with transaction.atomic():
                 runs = start_on_targets(
-                    data["target"], lab=self.lab, spec=self.spec, repetitions=data["repetitions"], who=who,
+                    data["target"], lab=self.lab, spec=self.spec, options=data["options"], repetitions=data["repetitions"], who=who,
                     is_numbered_on=self.former is not None, **self.details.start_options,
                 )  # fmt: skip
                 self.details.place(runs, who)
@@ -354,25 +415,23 @@ class RunRequest:
             "refused": self.is_judged and self.is_refused,
             "has_targets": offered_targets(self.lab).exists(),
             **{name: value for report in host_reports for name, value in report(self.lab).items()},
-            **({"job_file": workload.job_file(spec), **self._forecast(spec)} if spec else {}),
+            **({"job_file": workload.job_file(self.specs[0]), **self._forecast()} if spec else {}),
         }
 
-    def _forecast(self, spec: dict[str, Any]) -> dict[str, Any]:
+    def _forecast(self) -> dict[str, Any]:
         """Return the expected duration, and the jobs that may measure memory instead of the disk."""
         if not {"target", "repetitions"} <= self.form.cleaned_data.keys():
             return {}  # the start was refused because of it
         targets, repetitions = self.form.cleaned_data["target"], self.form.cleaned_data["repetitions"]
-        seconds = workload.planned_seconds(spec)
+        planned = [workload.planned_seconds(spec) for spec in self.specs]
+        seconds = sum(filter(None, planned)) if all(planned) else None
         ram = max((target.host.ram_bytes or 0 for target in targets), default=0)
         on_busiest_host = max(Counter(target.host_id for target in targets).values(), default=1)
-        cached = [
-            job["name"]
-            for job in spec["jobs"]
-            if not job["direct"] and ram and workload.files_bytes({"jobs": [job]}) <= ram
-        ]
+        cached = [job["name"] for spec in self.specs for job in spec["jobs"] if workload.may_be_cached(job, ram)]
         return {
-            "seconds": seconds * repetitions * on_busiest_host if seconds else None, "cached": cached, "ram": ram,
-            "chosen": targets, "runs_count": repetitions * len(targets),
+            "seconds": seconds * repetitions * on_busiest_host if seconds else None, "ram": ram,
+            "cached": list(dict.fromkeys(cached)), "chosen": targets, "combinations": len(self.specs),
+            "runs_count": repetitions * len(targets) * len(self.specs),
         }  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from django.db import transaction
 from django.utils import timezone
 
+from apps.core.text import join_sentences
 from apps.labs.isolation import lab_scope
 from apps.parsers.core.models import ParsedFile, ParsedRun, ParseError
 from apps.parsers.fio.json import format as json_format
@@ -127,7 +128,7 @@ def _finish_run(run: Run, problems: list[str], activity: dict[str, float]) -> No
 
     A finished run fails by fio's own errors, or by a result that cannot be parsed.
     """
-    run.problem = " ".join(dict.fromkeys(filter(None, [run.problem, *problems])))
+    run.problem = join_sentences(run.problem, *problems)
     if problems and run.state == State.FINISHED:
         run.state = State.FAILED
     if run.state == State.FINISHED:

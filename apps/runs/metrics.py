@@ -8,6 +8,7 @@ is what the slowest child moved. `disk` is what the kernel counted at a disk whi
 section; like CPU time, less of it for the same work is better.
 """
 
+import re
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -76,7 +77,13 @@ _PERCENTILES = [
     Metric(f"clat_p{p}", "ns", False, f"p{p.replace('_', '.')} completion latency (clat)") for p in PERCENTILES
 ]
 _LATENCIES = [Metric(f"latency_p{p}", "ns", False, f"p{p.replace('_', '.')} total latency") for p in PERCENTILES]
+_PERCENTILE = re.compile(r"(clat|slat|latency)_p[0-9_]+")
 METRICS: dict[str, Metric] = {metric.name: metric for metric in [*_FIXED, *_PERCENTILES, *_LATENCIES]}
+
+
+def is_percentile(name: str) -> bool:
+    """Return whether a metric is a percentile, which is never averaged within a run."""
+    return bool(_PERCENTILE.fullmatch(name))
 
 
 def what(operation: str, note: str) -> str:

@@ -14,7 +14,7 @@ from django.dispatch import Signal
 from django.utils import timezone
 
 from apps.core.pubsub import ring
-from apps.inventory.models import Target
+from apps.inventory.models import Host, Target
 from apps.inventory.target_identity import explain_no_runs
 from apps.labs.models import AuditEvent, Lab
 from apps.parsers.fio.job_options import agreement
@@ -23,6 +23,7 @@ from apps.runs.facts import change_labels
 from apps.runs.host_guards import complete_guards
 from apps.runs.labels import check_labels
 from apps.runs.models import Attempt, Run, Workload, request_dispatch, send_run_ended
+from apps.runs.start.option_lists import vary_workload
 from apps.runs.states import Priority, State
 
 arrived = Signal()  # lab_id: int, runs: their ids
@@ -37,6 +38,8 @@ def announce(lab_id: int, runs: Sequence[int]) -> None:
 MAX_REPETITIONS = 100
 LONGEST_NOTE = 4000
 MAX_TARGETS = 50
+RAM_SHARE = 4  # hosts let the buffers of jobs side by side take a quarter of their memory (worker/agent/policy.py)
+MAX_STARTS = 500  # workloads × targets of one start
 
 
 class QuotaError(workload.WorkloadError):
@@ -76,24 +79,45 @@ def check_quota(target: Target, spec: dict[str, Any]) -> None:
         raise QuotaError(needed, quota)
 
 
-def check_host_limits(target: Target, spec: dict[str, Any]) -> None:
-    """Raise `WorkloadError` where the host, which would refuse the run, has said that it allows less."""
+def check_limit_of_host(target: Target, time_limit: int | None) -> None:
+    """Raise `WorkloadError` where the host stops every run sooner than after this time, by its agent.conf."""
+    agent = getattr(target.host, "agent", None)
+    longest = agent.policy.get("max_runtime_s") if agent else None
+    if time_limit is not None and type(longest) is int and time_limit > longest:
+        expected = f"at most {longest} s on {target.host}, whose agent.conf (max_runtime_s) stops every run then"
+        raise workload.WorkloadError("time_limit", time_limit, expected)
+
+
+def check_host_limits(target: Target, spec: dict[str, Any], time_limit: int | None = None) -> None:
+    """Raise `WorkloadError` where the host, which would refuse the run or stop it, has said that it allows less."""
     agent = getattr(target.host, "agent", None)
     limits = agent.policy if agent else {}
+    groups = agreement.groups_of(spec["jobs"])
     wanted = {
-        "max_runtime_s": ("runtime", sum(map(agreement.seconds_of, spec["jobs"]))),
+        "max_runtime_s": ("runtime", workload.seconds_of_jobs(spec)),
         "max_iodepth": ("iodepth", max(job["iodepth"] for job in spec["jobs"])),
-        "max_numjobs": ("numjobs", max(job["numjobs"] for job in spec["jobs"])),
+        "max_numjobs": ("numjobs", max(sum(job["numjobs"] for job in group) for group in groups)),
     }
     for limit, (name, value) in wanted.items():
         most = limits.get(limit)
         if type(most) is int and value > most:
             raise workload.WorkloadError(name, value, f"at most {most} on {target.host}, as its agent.conf says")
+    _check_memory(target.host, max(sum(map(agreement.memory_bytes, group)) for group in groups))
+    check_limit_of_host(target, time_limit)
 
 
-def check_start(lab: Lab, target: Target, spec: Any, repetitions: int) -> dict[str, Any]:
+def _check_memory(host: Host, needed: int) -> None:
+    """Raise `WorkloadError` where jobs that run side by side need more memory (bytes) than their host lets fio have."""
+    most = host.ram_bytes // RAM_SHARE if host.ram_bytes else None
+    if most is not None and needed > most:
+        found = f"{needed} bytes of block_size × iodepth × numjobs, with fio's maps, notes and dedupe working set"
+        raise workload.WorkloadError("iodepth", found, f"at most {most}, a quarter of the memory of {host}")
+
+
+def check_start(lab: Lab, target: Target, spec: Any, repetitions: int, time_limit: int | None = None) -> dict[str, Any]:
     """Return the workload with every option filled in. Raises `WorkloadError` with field, found and expected."""
     complete = workload.checked(spec)
+    workload.check_time_limit(time_limit, complete)
     if not 1 <= repetitions <= MAX_REPETITIONS:
         raise workload.WorkloadError("repetitions", repetitions, f"1 to {MAX_REPETITIONS}")
     if target.lab_id != lab.pk or not target.is_agents_own:
@@ -103,7 +127,7 @@ def check_start(lab: Lab, target: Target, spec: Any, repetitions: int) -> dict[s
     if target.host.is_in_maintenance:
         raise workload.WorkloadError("target", target.name, f"a host that is not in maintenance; {target.host} is")
     check_quota(target, complete)
-    check_host_limits(target, complete)
+    check_host_limits(target, complete, time_limit)
     return complete
 
 
@@ -127,30 +151,36 @@ def start_runs(
     labels: Mapping[str, str] | None = None,
     note: str = "",
     guards: Sequence[Mapping[str, Any]] = (),
+    time_limit: int | None = None,
     is_numbered_on: bool = False,
+    repetition: int = 1,
 ) -> list[Run]:
     """Queue `repetitions` runs of a workload and send the host's dispatch task when they are committed.
 
     The target is read again, for the caller may have read it a while ago. Raises `WorkloadError` where the workload
     may not run there; nothing is queued then. With `is_numbered_on` the repetitions are numbered behind those that the
-    lab has of this workload on this target, else from 1.
+    lab has of this workload on this target, else from `repetition`.
 
     Args:
         guards: What the host checks right before fio starts, as `host_guards.check_guards` returns it.
+        time_limit: Seconds after which the host stops fio; None: three times the expected time and a margin.
     """
     current: Target | None = Target.objects.select_related("host__agent", "filesystem").filter(pk=target.pk).first()
     if current is None:
         raise workload.WorkloadError("target", target.name, "a target that is still there")
-    complete = check_start(lab, current, spec, repetitions)
-    about = {"priority": priority, "labels": check_labels(dict(labels or {})), "note": check_note(note)}
+    complete = check_start(lab, current, spec, repetitions, time_limit)
+    about = {
+        "priority": priority, "labels": check_labels(dict(labels or {})), "note": check_note(note),
+        "time_limit": time_limit,
+    }  # fmt: skip
     stored = store_workload(lab, complete)
-    first = find_next_repetition(stored, current) if is_numbered_on else 1
+    first = find_next_repetition(stored, current) if is_numbered_on else repetition
     runs: list[Run] = Run.objects.bulk_create(
         Run(
             lab=lab, tool=complete["tool"], origin=Run.Origin.DISPATCHED, workload=stored, host=current.host,
-            target=current, repetition=repetition, created_by=who, guards=complete_guards(current, guards), **about,
+            target=current, repetition=number, created_by=who, guards=complete_guards(current, guards), **about,
         )
-        for repetition in range(first, first + repetitions)
+        for number in range(first, first + repetitions)
     )  # fmt: skip
     details = {"priority": priority.label} if priority != Priority.NORMAL else {}
     AuditEvent.objects.record(lab.pk, "runs started", str(current), actor=who, runs=[run.pk for run in runs], **details)
@@ -171,7 +201,7 @@ def find_next_repetition(stored: Workload, target: Target) -> int:
 def run_again(run: Run, who: str, *, repetitions: int = 1, **about: Any) -> list[Run]:
     """Queue a run's workload on its target once more, numbered behind the runs that there are of it.
 
-    Labels and priority are those of the run, unless `about` has others (as `start_runs` takes them).
+    Labels, priority and time limit are those of the run, unless `about` has others (as `start_runs` takes them).
 
     Raises:
         WorkloadError: The run has no complete workload or no target, or may not run there any more.
@@ -181,7 +211,9 @@ def run_again(run: Run, who: str, *, repetitions: int = 1, **about: Any) -> list
     guards = [
         guard for guard in run.guards if not guard.get("purpose")
     ]  # what prepared a step of a plan is not repeated
-    kept = {"labels": run.labels, "priority": Priority(run.priority), "guards": guards} | about
+    kept = {
+        "labels": run.labels, "priority": Priority(run.priority), "guards": guards, "time_limit": run.time_limit,
+    } | about  # fmt: skip
     return start_runs(
         lab=run.lab, target=run.target, spec=run.workload.spec, repetitions=repetitions, who=who, is_numbered_on=True,
         **kept,
@@ -219,17 +251,31 @@ def describe_run(run: Run, who: str, *, labels: Any = None, note: Any = None) ->
 
 
 @transaction.atomic
-def start_on_targets(targets: Sequence[Target], *, lab: Lab, spec: Any, **about: Any) -> list[Run]:
-    """Queue runs of one workload on several targets, of one host or of several, as `start_runs` does; all or none.
+def start_on_targets(
+    targets: Sequence[Target], *, lab: Lab, spec: Any, options: Mapping[str, Sequence[Any]] | None = None, **about: Any
+) -> list[Run]:
+    """Queue runs of a workload on several targets, of one host or of several, as `start_runs` does; all or none.
+
+    Args:
+        targets: Where they run; on each all combinations of the options, one after another.
+        lab: Whose runs they are.
+        spec: The workload.
+        options: Values of options that all its jobs get, as `option_lists.read_options` returns them.
+        about: As `start_runs` takes it.
 
     Raises:
-        WorkloadError: It may not run on one of them; the error names that one.
+        WorkloadError: There are too many, or one may not run on one of the targets; the error names that one.
     """
     if not 1 <= len(targets) <= MAX_TARGETS:
         raise workload.WorkloadError("targets", len(targets), f"1 to {MAX_TARGETS} targets")
+    specs = vary_workload(spec, options) if options else [spec]
+    if (count := len(targets) * len(specs)) > MAX_STARTS:
+        found = f"{len(specs)} combinations on {len(targets)} targets"
+        raise workload.WorkloadError("options", found, f"at most {MAX_STARTS} together, not {count}; or a plan")
     runs: list[Run] = []
     for target in targets:
-        runs += start_runs(lab=lab, target=target, spec=spec, **about)
+        for varied in specs:
+            runs += start_runs(lab=lab, target=target, spec=varied, **about)
     return runs
 
 

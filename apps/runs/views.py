@@ -3,6 +3,7 @@
 from django.contrib import messages
 from django.http import HttpResponse, HttpResponseBase, QueryDict, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_POST
 
@@ -10,6 +11,7 @@ from apps.core.text import whole_number
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
 from apps.labs.models import Role
+from apps.labs.services import submit_once
 from apps.parsers.core.encodings import detect_encoding
 from apps.runs.artefacts import store
 from apps.runs.filters import RunPageFilterSet
@@ -47,12 +49,12 @@ def new(request: LabRequest) -> HttpResponse:
         context = run_request.context()
         context["refused"] = context["refused"] and "target" in request.POST  # nobody has chosen one yet
         return render(request, "runs/_equivalent.html", context)
-    if (
-        request.method == "POST"
-        and request.POST.get("act") == "start"
-        and (started := run_request.start(str(request.user)))
-    ):
-        return _started(request, started)
+    if request.method == "POST" and request.POST.get("act") == "start":
+        address, is_new = submit_once(request.lab, request.POST, lambda: _start(request, run_request))
+        if address:
+            if not is_new:
+                messages.info(request, "The form was sent twice; what it asks for was started once.")
+            return redirect(address)
     if request.method == "POST" and run_request.act == SAVE and (saved := run_request.save(str(request.user))):
         messages.success(request, f"The workload is saved as {saved}; nothing was started.")
     status = 422 if run_request.is_refused else 200
@@ -112,14 +114,20 @@ def describe(request: LabRequest, pk: int) -> HttpResponse:
     return redirect(run)
 
 
-def _started(request: LabRequest, started: list[Run]) -> HttpResponse:
+def _start(request: LabRequest, run_request: RunRequest) -> str:
+    """Start what a form asks for and return the address that shows it; an empty text where it was refused."""
+    started = run_request.start(str(request.user))
+    if not started:
+        return ""
     first = started[0]
     if len(started) == 1:
-        return redirect(first)
-    targets = len({run.target_id for run in started})
+        return first.get_absolute_url()
+    targets, workloads = len({run.target_id for run in started}), len({run.workload_id for run in started})
     what = f"{len(started)} runs on {targets} targets" if targets > 1 else f"{len(started)} repetitions"
+    if workloads > 1:
+        what = f"{len(started)} runs of {workloads} combinations on {targets} target{'' if targets == 1 else 's'}"
     messages.success(request, f"{what} are queued, runs {first.pk} to {started[-1].pk}.")
-    return redirect("runs")
+    return reverse("runs")
 
 
 @member_required(Role.ENGINEER)

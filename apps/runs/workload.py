@@ -2,13 +2,14 @@
 
 Options are integers, booleans and words from fixed lists; no text of a person reaches a host. The agent checks them again
 against its own list and its host's policy and writes the job file itself; `job_file` here only shows what it will be.
-Sizes are whole bytes; `read_sizes` makes them of what people type (`4k`, `100 MiB`).
+Sizes are whole bytes and times whole units; `read_values` makes them of what people type (`4k`, `100 MiB`, `5s`).
 """
 
 import difflib
 import hashlib
 import math
-from collections.abc import Callable, Collection, Iterable
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -19,7 +20,7 @@ from django.conf import settings
 from apps.core.quantities import SizeError, parse_size
 from apps.parsers.fio.job_options import agreement
 from apps.parsers.fio.job_options.defaults import value_of
-from apps.parsers.fio.job_options.kinds import ByteSize, HexPattern, OneOf
+from apps.parsers.fio.job_options.kinds import ByteSize, Duration, HexPattern, NumberList, NumberSet, OneOf
 from apps.parsers.fio.job_options.option import REQUIRED, FioOption, Written
 from apps.parsers.fio.job_options.refusals import REFUSED
 from apps.parsers.fio.job_options.table import BY_FIO_NAME, BY_NAME, OPTIONS
@@ -32,6 +33,7 @@ RW, SYNC = tuple(PATTERNS), tuple(SYNCS)
 MAX_JOBS = 16
 MAX_FILES = 100_000  # of a run
 MOST_NAMED = 4
+_PATTERNS = re.compile(r"(?:rand)?(?:read|write|rw|trim)(?: \+ (?:rand)?(?:read|write|rw|trim))+")
 SAID = ("configuration", "rw", "caption")  # facts with an upload's own words for what it did, the first that has any
 
 
@@ -61,7 +63,7 @@ class RefusedOptionError(WorkloadError):
         self.args = (f"{where}: found {name}={value!r}: a workload cannot have this option: {reason}",)
 
 
-def _refuse_option(where: str, name: str, value: object) -> WorkloadError:
+def refuse_option(where: str, name: str, value: object) -> WorkloadError:
     """Return the error about an option that a workload does not have."""
     if name in REFUSED:
         return RefusedOptionError(where, name, value, REFUSED[name])
@@ -86,7 +88,7 @@ def _job(number: int, given: Any) -> dict[str, Any]:
         raise WorkloadError(where, given, "an object of job options")
     for key in given:
         if key not in BY_NAME and key != "name":
-            raise _refuse_option(where, key, given[key])
+            raise refuse_option(where, key, given[key])
     job: dict[str, Any] = {"name": f"job{number}"}
     for option in OPTIONS:
         if option.default is REQUIRED and option.name not in given:
@@ -102,25 +104,36 @@ def _job(number: int, given: Any) -> dict[str, Any]:
 
 READ_FROM_TEXT = {
     option.name: option for option in OPTIONS
-    if isinstance(option.kind, ByteSize) or (option.is_rare and not isinstance(option.kind, OneOf | HexPattern))
+    if isinstance(option.kind, ByteSize | Duration)
+    or (option.is_rare and not isinstance(option.kind, OneOf | HexPattern))
 }  # fmt: skip
+ONE_OF_A_LIST = {option.name for option in OPTIONS if isinstance(option.kind, NumberList | NumberSet)}
 
 
-def read_sizes(spec: Any) -> Any:
-    """Return the workload with sizes and lists that are texts, such as `4k` or `4k/60:64k/40`, as values.
+def read_values(spec: Any) -> Any:
+    """Return the workload with sizes, times and lists as values that people wrote in another way.
+
+    Texts are read as a job file has them (`4k`, `5s`, `4k/60:64k/40`), and one number as a list of it (`rate` 1000).
 
     Raises:
-        WorkloadError: A text is no such size or list, or the option does not take it.
+        WorkloadError: A text is no such value, or the option does not take it.
     """
     jobs = spec.get("jobs") if isinstance(spec, dict) else None
     if not isinstance(jobs, list):
         return spec
-    return {**spec, "jobs": [_read_sizes(f"jobs[{number}]", job) for number, job in enumerate(jobs)]}
+    return {**spec, "jobs": [_read_values(f"jobs[{number}]", job) for number, job in enumerate(jobs)]}
 
 
-def _read_sizes(where: str, job: Any) -> Any:
-    texts = [name for name in READ_FROM_TEXT if isinstance(job, dict) and isinstance(job.get(name), str)]
-    return {**job, **{name: read_text(f"{where}.{name}", name, job[name]) for name in texts}} if texts else job
+def _read_values(where: str, job: Any) -> Any:
+    if not isinstance(job, dict):
+        return job
+    return {name: _read_value(f"{where}.{name}", name, value) for name, value in job.items()}
+
+
+def _read_value(field: str, name: str, value: Any) -> Any:
+    if isinstance(value, str) and name in READ_FROM_TEXT:
+        return read_text(field, name, value)
+    return [value] if type(value) is int and name in ONE_OF_A_LIST else value
 
 
 def read_text(field: str, name: str, text: str) -> Any:
@@ -172,14 +185,14 @@ def digest(spec: dict[str, Any]) -> str:
     return hashlib.sha256(orjson.dumps(spec, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
+def seconds_of_jobs(spec: dict[str, Any]) -> int:
+    """Return how many seconds the jobs take at least, where they say so: of each turn the longest."""
+    return sum(max(map(agreement.seconds_of, turn)) for turn in agreement.groups_of(spec["jobs"]))
+
+
 def planned_seconds(spec: dict[str, Any]) -> int | None:
     """Return the longest time fio will run, or None where a job has no runtime."""
-    total = 0
-    for job in spec["jobs"]:
-        if job["runtime"] is None:
-            return None
-        total += agreement.seconds_of(job)
-    return total
+    return None if any(job["runtime"] is None for job in spec["jobs"]) else seconds_of_jobs(spec)
 
 
 # A disk of long ago at its worst: 100 accesses in a second, 20 MB/s in a row. Only how long a run may take is reckoned with it.
@@ -189,13 +202,20 @@ LIMIT_FACTOR = 3
 
 def expected_seconds(spec: dict[str, Any]) -> int:
     """Return how long fio may take on a slow disk: the jobs' runtimes, or the passes over their files."""
-    total = 0.0
-    for job in spec["jobs"]:
-        size = job["file_size"] * job["numjobs"]
-        last = size / SLOW_BYTES if job["end_fsync"] else 0.0
-        work = _seconds_of_work(job) if job["runtime"] is None else job["runtime"]
-        total += job["ramp_time"] + value_of(job, "startdelay") + last + work
-    return math.ceil(total)
+    return math.ceil(sum(map(_expected_seconds, agreement.groups_of(spec["jobs"]))))
+
+
+def _expected_seconds(turn: Iterable[dict[str, Any]]) -> float:
+    """Return how long jobs may take that run at the same time: what they move, they move through one disk."""
+    timed, moving = [0.0], 0.0
+    for job in turn:
+        around = job["ramp_time"] + value_of(job, "startdelay")
+        last = job["file_size"] * job["numjobs"] / SLOW_BYTES if job["end_fsync"] else 0.0
+        if job["runtime"] is None:
+            moving += around + last + _seconds_of_work(job)
+        else:
+            timed.append(around + last + job["runtime"])
+    return max(*timed, moving)
 
 
 # What a guess about a run that was never made assumes where nothing better is known: a hard disk of today.
@@ -235,18 +255,30 @@ def _only_writes(job: dict[str, Any]) -> bool:
 def guess_seconds(spec: dict[str, Any], speeds: Speeds = USUAL_SPEEDS) -> float:
     """Return about how long a run takes that was never made: test files filled, fio's time, and what is around it.
 
-    A job with a runtime takes that long, or one pass where it may end earlier.
+    A job with a runtime takes that long, or one pass where it may end earlier. Jobs that run at the same time take as long
+    as the longest of them, and share what the target can do.
     """
-    total = AROUND_RUN_S + fill_bytes(spec) / speeds.write
-    for job in spec["jobs"]:
-        size = _bytes_of_work(job)
-        one_pass = size / (speeds.write if _only_writes(job) else speeds.read)
-        if job["rw"].startswith("rand") or job["sync"] in ("dsync", "sync"):
-            one_pass = max(one_pass, size / min(agreement.block_sizes(job)) / speeds.accesses)
+    turns = sum(_guess_turn(turn, speeds) for turn in agreement.groups_of(spec["jobs"]))
+    return AROUND_RUN_S + fill_bytes(spec) / speeds.write + turns
+
+
+def _guess_turn(turn: Sequence[dict[str, Any]], speeds: Speeds) -> float:
+    one_pass = sum(_guess_pass(job, speeds) for job in turn if not job["time_based"])
+    longest = 0.0
+    for job in turn:
         runtime = job["runtime"]
         last = one_pass if runtime is None else runtime if job["time_based"] else min(runtime, one_pass)
-        total += job["ramp_time"] + last
-    return total
+        longest = max(longest, job["ramp_time"] + value_of(job, "startdelay") + last)
+    return longest
+
+
+def _guess_pass(job: dict[str, Any], speeds: Speeds) -> float:
+    """Return how long a job takes that moves its bytes once and has the target for itself."""
+    size = _bytes_of_work(job)
+    one_pass = size / (speeds.write if _only_writes(job) else speeds.read)
+    if job["rw"].startswith("rand") or job["sync"] in ("dsync", "sync"):
+        one_pass = max(one_pass, size / min(agreement.block_sizes(job)) / speeds.accesses)
+    return one_pass
 
 
 def guess_written(spec: dict[str, Any], speeds: Speeds = USUAL_SPEEDS) -> float:
@@ -281,9 +313,44 @@ def limit_seconds(spec: dict[str, Any]) -> int:
     return LIMIT_FACTOR * expected_seconds(spec) + settings.RUN_MARGIN
 
 
+LEAST_MARGIN = 30  # seconds from the jobs' own runtime to a time limit
+LONGEST_LIMIT = 30 * 86_400  # seconds; agent.conf of a host usually allows a day
+
+
+def check_time_limit(value: Any, spec: dict[str, Any] | None = None) -> int | None:
+    """Return a time limit in seconds; None where none was asked for, so that `limit_seconds` says it.
+
+    Args:
+        spec: A complete workload, whose jobs must have the time that they ask for.
+
+    Raises:
+        WorkloadError: It is no such number, or leaves the jobs' own runtime no margin: fio takes a while to begin and end.
+    """
+    if value is None:
+        return None
+    if type(value) is not int or not 1 <= value <= LONGEST_LIMIT:
+        raise WorkloadError("time_limit", value, f"whole seconds from 1 to {LONGEST_LIMIT}")
+    planned = planned_seconds(spec) if spec else None
+    if planned is not None and value < (least := planned + LEAST_MARGIN):
+        expected = f"at least {least}: the {planned} s that the jobs themselves run, and {LEAST_MARGIN} s for fio to begin and end"
+        raise WorkloadError("time_limit", value, expected)
+    return value
+
+
 def files_bytes(spec: dict[str, Any]) -> int:
     """Return the size in bytes of the files of all jobs, which exist at the same time."""
     return sum(map(agreement.files_bytes, spec["jobs"]))
+
+
+def may_be_cached(job: Mapping[str, Any], ram: int | None) -> bool:
+    """Return whether a job may measure memory: it goes through the page cache, and its files fit into the RAM (bytes)."""
+    return bool(ram and not job["direct"] and files_bytes({"jobs": [job]}) <= ram)
+
+
+def may_some_be_cached(jobs: Sequence[dict[str, Any]], ram: int | None) -> bool:
+    """Return whether some jobs that run at the same time may measure memory: they share the page cache."""
+    buffered = [job for job in jobs if not job["direct"]]
+    return bool(ram and buffered and files_bytes({"jobs": buffered}) <= ram)
 
 
 def status_interval(spec: dict[str, Any]) -> int:
@@ -349,13 +416,14 @@ def operations(
     """Return what a run did: `randread + write`.
 
     Uses the jobs' `rw`, else the first of the run's own descriptions, else its sections' names, else what was
-    measured, for
-    which `measured` is called only then.
+    measured, for which `measured` is called only then. The patterns of several jobs (`read + write`) describe less than
+    the names that somebody gave them, which come before.
     """
-    return (
-        " + ".join(dict.fromkeys(map(str, words))) or str(next(filter(None, descriptions), "")) or _some(dict.fromkeys(names))
-        or _some(list(measured()))
-    )  # fmt: skip
+    named = _some(dict.fromkeys(names))
+    said = str(next(filter(None, descriptions), ""))
+    if named and _PATTERNS.fullmatch(said):
+        said = named
+    return " + ".join(dict.fromkeys(map(str, words))) or said or named or _some(list(measured()))
 
 
 def _some(names: Collection[str]) -> str:

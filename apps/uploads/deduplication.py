@@ -1,8 +1,9 @@
 """Detection of files whose bytes the lab already has, so that nothing is parsed or saved twice.
 
-Files are compared by their bytes. What a fio log measures stands in its name only (`job_bw.1.log` and `job_iops.1.log`
-may have the same bytes), so for these the name is compared too. The runs that were saved from a known file can be added
-to the study of the new upload (`join_study`).
+Files are compared by their bytes, and JSON reports also by what they say (`UploadedFile.content_sha256`): a report that
+is written with other blanks, or with its names in another order, is no second result. What a fio log measures stands in
+its name only (`job_bw.1.log` and `job_iops.1.log` may have the same bytes), so for these the name is compared too. The
+runs that were saved from a known file can be added to the study of the new upload (`join_study`).
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
+from django.db import transaction
 from django.db.models import Exists, OuterRef
 
 from apps.labs.models import AuditEvent
@@ -64,31 +66,61 @@ def mark_kept(files: Sequence[UploadedFile]) -> set[int]:
     stored = _kept(files) if files else {}
     known: dict[int, UploadedFile] = {}
     for file in files:
-        earlier = stored.setdefault(file.artefact_id, [])
+        same_bytes = stored.setdefault(file.artefact_id, [])
+        same_content = stored.setdefault(file.content_sha256, []) if file.content_sha256 else []
+        earlier = [*same_bytes, *(item for item in same_content if item.format == file.format)]
         if before := next((item for item in earlier if item.is_reading_of(file)), None):
             _point(file, before.pk)
             known[id(file)] = file
         else:
-            earlier.append(Before(file.pk, file.name, file.format, file.only, file.mapping))
+            new = Before(file.pk, file.name, file.format, file.only, file.mapping)
+            same_bytes.append(new)
+            same_content.append(new)
     _write(known.values())
     return set(known)
 
 
-def _kept(files: Sequence[UploadedFile]) -> dict[int | None, list[Before]]:
-    """Return the files that brought the same bytes and have runs, by their artefact, the earliest first.
+def mark_same_content(files: Sequence[UploadedFile]) -> set[int]:
+    """Mark those of these files of a preview as known that say in another form what is saved already.
 
-    The artefacts are locked until the transaction ends, so that whoever keeps the same bytes meanwhile comes after it.
+    A file with runs of its own stays as it is. Returns the `id()` of each file that is known now.
+    """
+    of_json = [file for file in files if file.content_sha256]
+    with_runs = set(UploadedRun.objects.filter(file__in=[file.pk for file in of_json]).values_list("file", flat=True))
+    free = [file for file in of_json if file.pk not in with_runs]
+    if not free:
+        return set()
+    with transaction.atomic():
+        return mark_kept(free)
+
+
+def _kept(files: Sequence[UploadedFile]) -> dict[int | str | None, list[Before]]:
+    """Return the files that brought the same bytes, or the same content, and have runs, the earliest first.
+
+    By the artefact's id, and by the SHA-256 of the content. The artefacts are locked until the transaction ends, so
+    that whoever keeps the same bytes meanwhile comes after it. Two who keep one result in two forms at the same moment
+    lock different artefacts, and both count.
     """
     artefacts = {file.artefact_id for file in files if file.artefact_id}
+    contents = {file.content_sha256 for file in files} - {""}
+    if contents:
+        alike = UploadedFile.objects.filter(
+            upload__lab_id=files[0].upload.lab_id, content_sha256__in=contents, artefact__isnull=False
+        )
+        artefacts |= set(alike.values_list("artefact_id", flat=True))
     locked = Artefact.objects.select_for_update(no_key=True).filter(pk__in=artefacts)
     list(locked.order_by("pk").values_list("pk", flat=True))  # in one order, or two would wait for each other
     # in a statement of its own, which sees what whoever held the locks has committed
     has_runs = Exists(UploadedRun.objects.filter(file=OuterRef("pk")))
     stored = UploadedFile.objects.filter(has_runs, artefact__in=artefacts, kept_at__isnull=False)
     others = stored.exclude(pk__in=[file.pk for file in files]).order_by("id")
-    result: dict[int | None, list[Before]] = {}
-    for artefact_id, *columns in others.values_list("artefact_id", "id", "name", "format", "only", "mapping"):
-        result.setdefault(artefact_id, []).append(Before(*columns))
+    result: dict[int | str | None, list[Before]] = {}
+    names = ("artefact_id", "content_sha256", "id", "name", "format", "only", "mapping")
+    for artefact_id, content, *columns in others.values_list(*names):
+        before = Before(*columns)
+        result.setdefault(artefact_id, []).append(before)
+        if content in contents:
+            result.setdefault(content, []).append(before)
     return result
 
 

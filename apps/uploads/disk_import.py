@@ -14,6 +14,7 @@ from typing import IO, Any
 
 from django.db.models import Q
 
+from apps.core.text import make_printable
 from apps.runs.artefacts.store import PIECE
 from apps.uploads.host_matching import named_hosts
 from apps.uploads.models import FileQuerySet, FileState, Upload, UploadedFile
@@ -117,7 +118,7 @@ class DiskPaths:
 
 def printable(path: Path) -> str:
     """Return a path on one line of text, with unprintable characters replaced."""
-    return "".join(letter if letter.isprintable() else "\ufffd" for letter in str(path))
+    return make_printable(str(path))
 
 
 def unreadable(path: Path, error: OSError) -> str:
@@ -210,8 +211,9 @@ def _known_as(file: UploadedFile) -> str:
     if first is None:
         return "known"
     if first.upload_id == file.upload_id:
-        return f"known, the same bytes as {first.name}"
-    return f"known, kept before as {first.name} of upload {first.upload_id}"
+        return f"known, the same {'result in another form' if file.is_another_form else 'bytes'} as {first.name}"
+    form = ", the same result in another form," if file.is_another_form else ","
+    return f"known{form} kept before as {first.name} of upload {first.upload_id}"
 
 
 def problem_line(name: str, problem: dict[str, object]) -> str:

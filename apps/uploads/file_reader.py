@@ -13,6 +13,7 @@ Pure: this module runs in the sandboxed child process that parses untrusted byte
 """
 
 import hashlib
+import json
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -55,6 +56,7 @@ _SHOWN = 5  # formats named in an error
 MOST_ERRORS = 200
 _AS_LONG = "numbers as long as what is measured"
 _BLANKS, _HEAD = b"\0\t\n\r ", 4096
+MOST_JSON = 32 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +141,7 @@ class FileReading(msgspec.Struct, frozen=True, gc=False):
     error: Broken | None = None  # why nothing was found
     encoding: str = "utf-8"
     table: dict[str, Any] = {}  # for a table: its signature and guessed mapping
+    content_sha256: str = ""  # of a JSON document with runs: the same for every way to write it
 
 
 def read_file(
@@ -160,7 +163,35 @@ def read_file(
         readings = [_of_host(reading, host) for host, part in parts for reading in _readings(part, only)]
     if leaves_out_unfit:
         readings = [_fit(reading) for reading in readings]
-    return _joined(readings, text, mapping)
+    reading = _joined(readings, text, mapping)
+    return structs.replace(reading, content_sha256=digest_of_json(text.data)) if reading.runs else reading
+
+
+def digest_of_json(data: bytes) -> str:
+    """Return the SHA-256 of what a JSON document says, whatever its blanks and the order of its names.
+
+    Empty for anything else, for what follows or precedes a document in its file, and beyond `MOST_JSON` bytes.
+    """
+    text = data.strip(_BLANKS)
+    if len(text) > MOST_JSON or not text.startswith((b"{", b"[")):
+        return ""
+    try:
+        document = json.loads(text, object_pairs_hook=_in_order, parse_float=_read_number)
+        canonical = json.dumps(document, separators=(",", ":"), ensure_ascii=True)
+    except (ValueError, RecursionError, MemoryError):  # what was read of the file is not lost for it
+        return ""
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def _read_number(text: str) -> float | int:
+    """Return a number with a point; a whole one as an integer, for fio prints 0.000000 where other programs write 0."""
+    value = float(text)
+    return int(value) if value.is_integer() else value
+
+
+def _in_order(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object as its names and values in the order of the names; fio writes some names twice, and all count."""
+    return {"object": sorted(pairs, key=lambda pair: pair[0])}
 
 
 def _fit(reading: FormatReading) -> FormatReading:

@@ -14,6 +14,7 @@ from django.db.models import Count, F, Q, Sum
 from django.urls import reverse
 from django.utils import timezone
 
+from apps.core.sql import is_due
 from apps.inventory.models import Host, Target
 from apps.labs.isolation import LabManager, LabQuerySet, LabScoped, ThroughParent
 from apps.runs.models import Artefact, Run
@@ -50,7 +51,7 @@ class UploadQuerySet(LabQuerySet["Upload"]):
         return self._waiting(now).filter(tries__gte=MAX_TRIES)
 
     def _waiting(self, now: datetime) -> Self:
-        abandoned = Q(state=UploadState.PARSING, lease_until__lt=now)
+        abandoned = Q(state=UploadState.PARSING) & is_due("lease_until", now, LEASE)
         return self.filter(Q(state=UploadState.QUEUED) | abandoned)
 
     def with_counts(self) -> Self:
@@ -205,6 +206,13 @@ class UploadedFile(ThroughParent):
     mapping = models.JSONField(null=True, help_text="a person's, for a table")
     packed = models.BinaryField(null=True, help_text="zlib of the reading, until it is kept or discarded")
     known_as = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="+")
+    content_sha256 = models.CharField(
+        max_length=64,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="of a JSON report: what it says, however it is written",
+    )
     kept_at = models.DateTimeField(null=True)
     left_out = models.JSONField(
         default=list, help_text="[{format, number, digest, span, told, words}]: runs that somebody did not keep"
@@ -214,13 +222,21 @@ class UploadedFile(ThroughParent):
 
     class Meta:
         ordering = ["id"]
-        indexes = [models.Index(fields=["upload", "state"], name="uploaded_file_state")]
+        indexes = [
+            models.Index(fields=["upload", "state"], name="uploaded_file_state"),
+            models.Index(fields=["content_sha256"], condition=~Q(content_sha256=""), name="uploaded_file_content"),
+        ]
 
     def __str__(self) -> str:
         return self.name
 
     def get_absolute_url(self) -> str:
         return reverse("uploaded-file", args=[self.upload_id, self.pk])
+
+    @property
+    def is_another_form(self) -> bool:
+        """Return whether it says the same as the file that it is known as, in other bytes."""
+        return bool(self.known_as_id and self.known_as and self.known_as.artefact_id != self.artefact_id)
 
     @property
     def place(self) -> tuple[int | None, int | None]:

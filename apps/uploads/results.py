@@ -18,7 +18,7 @@ from django.utils import timezone
 from apps.parsers.core.models import Broken
 from apps.parsers.fio.logs.format import NAME as FIO_LOG
 from apps.parsers.fio.logs.units import UNCERTAIN, is_in_ns
-from apps.uploads.deduplication import Before, told_by_name
+from apps.uploads.deduplication import Before, mark_same_content, told_by_name
 from apps.uploads.file_reader import FileReading, ReadRun
 from apps.uploads.host_matching import Guesser
 from apps.uploads.models import (
@@ -89,7 +89,7 @@ _MOST_HOSTS = 50
 _FOUND_FIELDS = [
     "state", "format", "confidence", "tool", "tool_version", "run_count", "sample_count", "warnings", "broken", "error",
     "printed_hosts", "host", "target", "guessed", "packed", "mapping",
-    "kept_at",
+    "kept_at", "content_sha256",
 ]  # fmt: skip
 
 
@@ -160,11 +160,14 @@ class ReadingStore:
         for file in old:
             file.save(update_fields=_FOUND_FIELDS)
         self._write_beside(pairs, read_before)
+        if not self.upload.is_kept_at_once:  # else it is looked up when they are saved
+            mark_same_content([file for file, pair in pairs if isinstance(pair, FileReading) and file.run_count])
 
     def describe(self, file: UploadedFile, reading: FileReading) -> None:
         """Set the columns of a file from its reading, without saving it."""
         chosen = [run for run in reading.runs if run.is_chosen]
         file.format, file.confidence = (reading.format or ("table" if reading.table else ""))[:40], reading.confidence
+        file.content_sha256 = reading.content_sha256
         count_chosen(file, reading)
         file.warnings = list(reading.warnings)
         file.broken = [asdict(item) for item in reading.broken]

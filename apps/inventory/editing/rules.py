@@ -6,6 +6,7 @@ from typing import Any
 from apps.inventory.models import Array, Controller, Disk, Enclosure, Filesystem, Host, NetworkLink, Part, Target
 from apps.inventory.slots.layout import rows_of
 from apps.inventory.slots.names import SlotError
+from apps.inventory.target_paths import refuse_path
 from apps.inventory.vocabulary import TargetKind
 
 Found = Iterator[tuple[str, str]]
@@ -119,6 +120,11 @@ def _agents_own(row: Target) -> Found:
             yield name, f"found {getattr(row, name)}, expected {getattr(before, name)}: the host's own agent offers it"
 
 
+def _path(row: Target) -> Found:
+    if sentence := refuse_path(row):
+        yield "path", sentence
+
+
 def _network(row: Target) -> Found:
     is_network = row.kind == TargetKind.NETWORK
     for name in ("filesystem", "array", "disk"):
@@ -185,7 +191,7 @@ RULES: dict[str, tuple[Callable[[Any], Found], ...]] = {
     "disk": (same_host("controller"),),
     "array": (same_host("controller"),),
     "filesystem": (same_host("disk", "array"), at_most_one("disk", "array"), _space),
-    "target": (same_host("filesystem", "array", "disk", "nic"), at_most_one("filesystem", "array", "disk"), _network, _agents_own),
+    "target": (same_host("filesystem", "array", "disk", "nic"), at_most_one("filesystem", "array", "disk"), _network, _agents_own, _path),
     "networklink": (_ends,),
     "enclosure": (_layout,),
     "storagepath": (same_host("array"),),

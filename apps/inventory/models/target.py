@@ -33,9 +33,7 @@ class Target(Part):
         help_text="the filesystem that makes it this target and no other, as its agent reports it: type, uuid, source, mount_point",
     )
     gone_at = models.DateTimeField(null=True, blank=True, help_text="since when it takes no runs any more")
-    gone_reason = models.CharField(
-        max_length=300, blank=True, default="", help_text="why it takes none, in one sentence"
-    )
+    gone_reason = models.TextField(blank=True, default="", help_text="why it takes none, in one sentence")
 
     class Meta:
         ordering = ["host", "name"]

@@ -11,7 +11,7 @@ from apps.inventory.fields import specs_of
 from apps.inventory.models import Host, Part, Snapshot, StoragePath, Target
 from apps.inventory.snapshots.connections import connections, network_of, paths_of
 from apps.inventory.snapshots.facts import facts_of
-from apps.inventory.target_identity import Place, is_same_filesystem
+from apps.inventory.target_identity import Place, is_same_filesystem, words_of
 from apps.inventory.topology.host_parts import HostParts
 from apps.inventory.topology.network import Network
 from apps.inventory.topology.stack import ArrayLayer, Layer, Stack, stack_in, stack_of
@@ -31,7 +31,18 @@ def freeze(target: Target, place: Place | None = None) -> Snapshot:
     precedence over the filesystem in the inventory.
     """
     content = content_of(target)
-    return _row(target.lab_id, content if place is None else _as_found(content, place))
+    if place is not None:
+        content = _as_found(content, place) | _describe_difference(target, place)
+    return _row(target.lab_id, content)
+
+
+def _describe_difference(target: Target, place: Place) -> dict[str, str]:
+    """Return where the target is and where the run lay, in words, where these differ; empty where they do not."""
+    is_elsewhere = bool(place.path and target.path and place.path != target.path)
+    if not is_elsewhere and is_same_filesystem(target.lies_on, place.identity):
+        return {}
+    known = ", ".join(filter(None, [target.path, words_of(target.lies_on)]))
+    return {"expected_place": known, "found_place": ", ".join(filter(None, [place.path, place.words]))}
 
 
 def _as_found(content: dict[str, Any], place: Place) -> dict[str, Any]:

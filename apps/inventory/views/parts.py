@@ -29,6 +29,7 @@ from apps.inventory.models import (
     ToolOutput,
 )
 from apps.inventory.target_identity import explain_no_runs
+from apps.inventory.target_paths import explain_unconfirmed
 from apps.inventory.topology.current_findings import findings_about
 from apps.inventory.topology.network import cables_of, far_ends, links_at
 from apps.labs.access import member_required
@@ -147,7 +148,10 @@ def target(request: LabRequest, pk: int) -> HttpResponse:
     runs = part.runs.for_list()[:20]
     agent = getattr(part.host, "agent", None)
     why = explain_no_runs(part, agent) if agent else ""
-    return _page(request, "target", part, runs=runs, ceiling=ceiling_now(part), no_runs_because=why)
+    unconfirmed = explain_unconfirmed(part) if part.lab_id == request.lab.pk else ""
+    return _page(
+        request, "target", part, runs=runs, ceiling=ceiling_now(part), no_runs_because=why, unconfirmed=unconfirmed
+    )
 
 
 @member_required()

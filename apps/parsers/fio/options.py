@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 
-_NUMBER = re.compile(r"(\s*+)([+-]?(?:0[xX][0-9a-fA-F]++|\d++))(\s*+)([A-Za-z%]*+)\s*\Z")
+_NUMBER = re.compile(r"(\s*+)([+-]?(?:0[xX][0-9a-fA-F]++|\d++))(\s*+)([A-Za-z%]*+)\s*\Z", re.ASCII)
 _POWERS = {"k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 _SECONDS = {"": 1.0, "us": 1e-6, "usec": 1e-6, "ms": 1e-3, "msec": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 ALIASES = {

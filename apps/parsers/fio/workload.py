@@ -1,8 +1,8 @@
 """What fio was asked to do, in the words of `ParsedRun.workload`: only what its options state, and alike for all jobs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from apps.parsers.fio.options import Load, get_directions, parse_size
+from apps.parsers.fio.options import Load, get_directions, is_switched_on, make_load, parse_size
 
 Value = str | int | float
 SYNC_WORDS = {"0": "none", "none": "none", "1": "sync", "sync": "sync", "dsync": "dsync"}
@@ -19,6 +19,33 @@ def make_workload(loads: Sequence[Load], command: str = "") -> dict[str, Value]:
         if len(values) == 1 and (value := values.pop()) is not None:
             workload[name] = value
     return workload
+
+
+def read_job_facts(options: Mapping[str, str]) -> dict[str, Value]:
+    """Return `rw`, `ioengine`, `direct` (0 or 1) and `sync` of a job with all its options, own and global ones.
+
+    What is not among them has fio's default: fio prints every option that has a value, and those that count here cannot
+    do without one. `sync` is direct for O_DIRECT and fsync for one at the end, where nothing else is said. What is said
+    in words that are not known (`$RW`) is left out; the engine too where it is not said, for its default is the
+    system's.
+    """
+    load = make_load(dict(options))
+    rw = _get_known_word((load.rw or "").strip().lower().partition(":")[0])
+    engine = _get_known_word(options.get("ioengine", "").strip()[:64])
+    is_stated = any(name in options for name in ("direct", "buffered"))
+    direct = _read_direct(load) if is_stated else 0
+    facts = {"rw": rw, "ioengine": engine, "direct": direct, "sync": _read_sync_or_default(load, direct)}
+    return {name: value for name, value in facts.items() if value is not None}
+
+
+def _read_sync_or_default(load: Load, direct: int | None) -> str | None:
+    told = _read_sync(load)
+    if told not in (None, "none") or (told is None and "sync" in load.options):
+        return told
+    if direct is None or direct:
+        return None if direct is None else "direct"
+    at_end = any(is_switched_on(load.options, name) for name in ("end_fsync", "fsync_on_close"))
+    return "fsync" if at_end else "none"
 
 
 def _read_block_size(load: Load) -> int | None:

@@ -4,6 +4,5 @@ from apps.runs.host_guards.guard import HostGuard
 
 GUARD = HostGuard(
     kind="array_settled",
-    label="array settled",
     sentence="The Linux md arrays under the target neither resync nor are they degraded, by /proc/mdstat at this moment.",
 )

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from apps.runs.host_guards import BY_KIND
+from apps.runs.host_guards.labels import label_guard
 from apps.runs.models import Attempt, Run
 from apps.runs.states import ENDED, State
 
@@ -43,15 +44,14 @@ def entry_of(answer: Mapping[str, Any]) -> Evidence:
     described = guard.describe(answer["figures"], answer["limits"]) if guard and guard.describe else ""
     at = datetime.fromtimestamp(answer["checked_at"], UTC).isoformat(timespec="seconds")
     return {
-        **answer, "text": described or answer["text"], "label": guard.label if guard else answer["guard"],
+        **answer, "text": described or answer["text"], "label": label_guard(answer["guard"]),
         "source": "host", "phase": BEFORE, "checked_at": at,
     }  # fmt: skip
 
 
 def _unanswered(asked: Mapping[str, Any], reason: str) -> Evidence:
-    guard = BY_KIND.get(asked["guard"])
     return {
-        "guard": asked["guard"], "purpose": asked.get("purpose", ""), "label": guard.label if guard else asked["guard"],
+        "guard": asked["guard"], "purpose": asked.get("purpose", ""), "label": label_guard(asked["guard"]),
         "outcome": NOT_CHECKED, "text": reason, "figures": {}, "limits": {}, "source": "host", "phase": BEFORE,
         "is_required": asked.get("is_required", True), "checked_at": "", "waited_s": 0.0,
         "limit_s": asked.get("wait_s", 0), "tries": 0, "is_waiting": False,
@@ -80,6 +80,6 @@ def refusing_entry(attempts: Iterable[Attempt]) -> Evidence | None:
 def describe_wait(entry: Mapping[str, Any]) -> str:
     """Return for which guard a run waits and what was found, in one sentence with quantities."""
     return (
-        f"guard {BY_KIND[entry['guard']].label if entry['guard'] in BY_KIND else entry['guard']}: {entry['text']}. "
+        f"guard {label_guard(entry['guard'])}: {entry['text']}. "
         f"It has waited for {entry['waited_s']:.0f} s, at most {entry['limit_s']:.0f} s"
     )

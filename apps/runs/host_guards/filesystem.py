@@ -22,6 +22,5 @@ def expect(target: Target, options: str = "") -> dict[str, Any]:
 
 GUARD = HostGuard(
     kind="filesystem",
-    label="filesystem as planned",
     sentence="The open folder's mount has the filesystem and the mount options that are recorded of the target.",
 )

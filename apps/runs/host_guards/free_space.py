@@ -17,6 +17,4 @@ def describe(figures: Mapping[str, Any], limits: Mapping[str, Any]) -> str:
     )
 
 
-GUARD = HostGuard(
-    kind="space", label="space", sentence="The filesystem has room for the test files and a margin.", describe=describe
-)
+GUARD = HostGuard(kind="space", sentence="The filesystem has room for the test files and a margin.", describe=describe)

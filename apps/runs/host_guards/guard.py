@@ -4,16 +4,24 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from apps.runs.host_guards.labels import label_guard
+
 
 @dataclass(frozen=True)
 class GuardParameter:
-    """A number that a guard takes. `usual` is what the agent takes where none is given; None where there is no usual one."""
+    """A number that a guard takes.
+
+    Args:
+        usual: What is taken where none is given; None where there is no usual one.
+        scale: How many base units one of the form is: 1,000,000 where people type MB/s.
+    """
 
     name: str
     label: str
     low: float
     high: float
     usual: float | None = None
+    scale: float = 1
 
 
 @dataclass(frozen=True)
@@ -22,7 +30,6 @@ class HostGuard:
 
     Args:
         kind: Its name in the agent protocol and in plans.
-        label: What people call it.
         sentence: What shall hold.
         parameters: The numbers that it takes.
         describe: The figures and limits of its evidence in one sentence with quantities, where the agent's own sentence
@@ -31,8 +38,12 @@ class HostGuard:
     """
 
     kind: str
-    label: str
     sentence: str
     parameters: tuple[GuardParameter, ...] = ()
     describe: Callable[[Mapping[str, Any], Mapping[str, Any]], str] | None = None
     seconds: float = 0.0
+
+    @property
+    def label(self) -> str:
+        """Return what people call it."""
+        return label_guard(self.kind)

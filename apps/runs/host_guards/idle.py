@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from apps.core.quantities import quantity
+from apps.core.units import significant
 from apps.runs.activity import IDLE, QUIET
 from apps.runs.host_guards.guard import GuardParameter, HostGuard
 
@@ -31,17 +32,18 @@ def describe(figures: Mapping[str, Any], limits: Mapping[str, Any]) -> str:
 
 
 def _number(name: str, value: float) -> str:
-    return quantity(value, "B/s") if name in RATES else f"{value:.3g}"
+    if name in RATES:
+        return quantity(value, "B/s")
+    return f"{value:.3g}" if value < 1000 else significant(value)
 
 
 GUARD = HostGuard(
     kind="idle",
-    label="idle host",
     sentence="Runnable tasks, CPU, I/O in flight, disks and network are those of a machine at rest for some seconds.",
     parameters=(
         GuardParameter("seconds", "Seconds of looking", 1, SECONDS, SECONDS),
         GuardParameter("load", "Most tasks or cores", 0, 100_000, IDLE),
-        GuardParameter("rate", "Most bytes/s of disks, and of the network", 0, 1e12, QUIET),
+        GuardParameter("rate", "Most MB/s of disks, and of the network", 0, 1e12, QUIET, scale=1e6),
     ),
     describe=describe,
     seconds=SECONDS,

@@ -4,6 +4,5 @@ from apps.runs.host_guards.guard import HostGuard
 
 GUARD = HostGuard(
     kind="caches_dropped",
-    label="page cache dropped",
     sentence="The run's test files are dropped from the page cache, and no page of them is in memory when it is read back.",
 )

@@ -3,7 +3,7 @@
 If the UPDATE changes no row, somebody else was first: the method returns False and changes nothing.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, ClassVar, Self
 
@@ -11,7 +11,9 @@ from django.db import models, transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from apps.core.sql import is_due
 from apps.core.task_queue import send_on_commit
+from apps.core.units import elapsed
 from apps.inventory.models import Host
 from apps.labs.isolation import LabManager, LabQuerySet, LabScoped, ThroughParent
 from apps.runs.models.run import Run
@@ -20,7 +22,12 @@ from apps.runs.states import ENDED, ON_HOST, OPEN, State, before
 LEASE = timedelta(seconds=60)
 # What keeps a host from new work: an open attempt, or an abandoned one of which the host has not said yet that it has ended.
 MAY_BE_ON_HOST = Q(state__in=sorted(OPEN)) | Q(abandoned_at__isnull=False, answered_at__isnull=True)
+# So close to the server's clock a host's is believed as it is: an agent waits half a minute for an answer, and what it said may
+# have lain as long.
+CLOSE = timedelta(seconds=35)
+DAY_S = 24 * 3600
 MAX_TRIES = 3  # of reading a result in; after that it is a dead letter, shown on the run
+LONGEST_WAIT = timedelta(minutes=5)  # for the next of them
 
 
 class NextFencingToken(models.Func):
@@ -50,6 +57,26 @@ def send_run_ended(run_id: int) -> None:
     send_on_commit("plans.run_ended", run_id, expires=60)
 
 
+def to_server_time(told: datetime, clock: datetime | None, since: datetime, now: datetime) -> datetime:
+    """Return by the server's clock a moment that a host tells by its own, which may be wrong by years.
+
+    Runs of all hosts stand in one order of time, so what a run stores is the server's time.
+
+    Args:
+        told: The moment by the host's clock.
+        clock: What that clock said when the host sent this; None for older agents, which do not tell.
+        since: The earliest moment that it can be, by the server's clock.
+        now: When it arrived.
+    """
+    longest = max(now - since, timedelta())
+    age = now - told
+    if clock is not None and abs(clock - now) > CLOSE:
+        age = clock - told
+    elif clock is None and not -CLOSE <= age <= longest + CLOSE:
+        age = timedelta()  # it says nothing of its clock, and this cannot be: it has just happened
+    return now - min(max(age, timedelta()), longest)
+
+
 class AttemptQuerySet(LabQuerySet["Attempt"]):
     def open(self) -> Self:
         return self.filter(state__in=OPEN)
@@ -73,7 +100,7 @@ class AttemptQuerySet(LabQuerySet["Attempt"]):
         return settled
 
     def lease_expired(self, now: datetime) -> Self:
-        return self.filter(state__in=[State.ACCEPTED, State.RUNNING], lease_until__lt=now)
+        return self.filter(is_due("lease_until", now, LEASE), state__in=[State.ACCEPTED, State.RUNNING])
 
     def to_read_in(self, now: datetime) -> Self:
         """Return the complete attempts whose result is not in samples yet and whose next try is due."""
@@ -84,7 +111,8 @@ class AttemptQuerySet(LabQuerySet["Attempt"]):
         return self._not_read(now).filter(tries__gte=MAX_TRIES)
 
     def _not_read(self, now: datetime) -> Self:
-        return self.filter(next_try_at__lt=now, manifest__isnull=False, ingested_at=None, read_problem="")
+        is_next = is_due("next_try_at", now, LONGEST_WAIT)
+        return self.filter(is_next, manifest__isnull=False, ingested_at=None, read_problem="")
 
     def renew(self, host_id: int, named: Iterable[tuple[int, int]]) -> None:
         """Extend the leases of the attempts and tokens that the host names: they live. Any that were `unknown` are known again (`Attempt.seen`)."""
@@ -177,18 +205,27 @@ class Attempt(LabScoped):
     def is_overdue(self) -> bool:
         return bool(self.state == State.RUNNING and self.overdue_at and self.overdue_at < timezone.now())
 
-    def move(self, state: State, *, out_of: Collection[State] = (), **fields: Any) -> bool:
+    def move(
+        self,
+        state: State,
+        *,
+        out_of: Collection[State] = (),
+        of_run: Mapping[str, datetime] | None = None,
+        **fields: Any,
+    ) -> bool:
         """Change the state if it may follow the one in the database now; the run follows its attempt.
 
         The end of an attempt lets its host have the next run. Returns False where the attempt has another state or
         token by now: nothing is changed then. `out_of`: the only states to leave, where not every one may be left.
+        `of_run`: when the run began or ended by the server's clock, where the attempt has the host's.
         """
         changes = {"state": state, **fields}
         with transaction.atomic():
             current = Attempt.objects.filter(pk=self.pk, token=self.token, state__in=out_of or before(state))
             if not current.update(**changes):
                 return False
-            Run.objects.filter(pk=self.run_id).exclude(state__in=ENDED).update(**_of_run(changes))
+            of_the_run = {**_of_run(changes), **(of_run or {})}
+            Run.objects.filter(pk=self.run_id).exclude(state__in=ENDED).update(**of_the_run)
             if state in ENDED:
                 request_dispatch(self.host_id)
                 if not changes.get("manifest"):  # else the end is announced when the result is read in
@@ -203,16 +240,56 @@ class Attempt(LabScoped):
         return moved or self._is_now(State.ACCEPTED)
 
     def run_started(
-        self, started_at: datetime, boot_id: str, argv: list[str], limit_seconds: int | None = None
+        self,
+        started_at: datetime,
+        boot_id: str,
+        argv: list[str],
+        limit_seconds: int | None = None,
+        clock: datetime | None = None,
     ) -> bool:
+        """Note that fio runs. `started_at` is the host's time, which the attempt keeps; `clock` as for `to_server_time`."""
+        now = timezone.now()
         fields: dict[str, Any] = {
             "started_at": started_at,
             "boot_id": boot_id,
             "argv": argv,
-            "lease_until": timezone.now() + LEASE,
-            "overdue_at": timezone.now() + timedelta(seconds=limit_seconds) if limit_seconds else None,
+            "lease_until": now + LEASE,
+            "overdue_at": now + timedelta(seconds=limit_seconds) if limit_seconds else None,
         }
-        return self.move(State.RUNNING, **fields) or self._is_now(State.RUNNING)
+        began = to_server_time(started_at, clock, self.accepted_at or self.offered_at, now)
+        return self.move(State.RUNNING, of_run={"started_at": began}, **fields) or self._is_now(State.RUNNING)
+
+    def find_end(self, ended_at: datetime, clock: datetime | None) -> datetime:
+        """Return when the run ended by the server's clock; `ended_at` is the host's time, `clock` as for `to_server_time`."""
+        now, began = timezone.now(), self.run.started_at
+        took = ended_at - self.started_at if self.started_at else None
+        if clock is None and began and took is not None and timedelta() <= took <= now - began + CLOSE:
+            return min(began + took, now)
+        return to_server_time(ended_at, clock, began or self.offered_at, now)
+
+    @property
+    def clock_ahead(self) -> timedelta | None:
+        """Return how far the host's clock was ahead of the server's when fio began; None where it was close or is not known.
+
+        Negative where it was behind.
+        """
+        began = self.run.started_at
+        ahead = self.started_at - began if self.started_at and began else timedelta()
+        return ahead if abs(ahead) > CLOSE else None
+
+    @property
+    def clock_words(self) -> str:
+        """Return in a sentence that the host's clock was wrong, and whose time stands where; empty where it was not."""
+        ahead = self.clock_ahead
+        if ahead is None:
+            return ""
+        seconds = round(abs(ahead).total_seconds())
+        length = f"{seconds // DAY_S} days" if seconds >= 2 * DAY_S else elapsed(seconds)
+        return (
+            f"When attempt {self.number} began, its host's clock was {length} {'ahead of' if ahead > timedelta() else 'behind'}"
+            " the server's. The times of its start, end and guards stand here as the host says; lists, trends and"
+            " comparisons have the server's time."
+        )
 
     def seen(self, state: str) -> None:
         """Move an `unknown` attempt back to the state that its host reports."""

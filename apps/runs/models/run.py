@@ -26,7 +26,7 @@ from apps.runs.metrics import DISK, METRICS, OPERATIONS, Metric
 from apps.runs.models.likeness import configuration_key
 from apps.runs.sections import jobs_of, names_of, options_of, told_apart
 from apps.runs.states import ENDED, OPEN, READING, Priority, State
-from apps.runs.workload import SAID, operations
+from apps.runs.workload import SAID, limit_seconds, operations
 
 FEW = 64  # samples: as quick to read as two or three steps
 _OPERATIONS: dict[int, str] = {}  # by measure; a measure stays what it is
@@ -226,6 +226,9 @@ class Run(LabScoped):
         default=list, db_default=models.Value([], models.JSONField()), blank=True,
         help_text="what its host checks right before fio starts: guard, is_required, wait_s, limits",
     )  # fmt: skip
+    time_limit = models.PositiveIntegerField(
+        null=True, blank=True, help_text="seconds that fio may run, as was asked for; null: by the workload's estimate"
+    )
     problem = models.TextField(blank=True, help_text="why it failed, in one sentence")
     progress = models.FloatField(default=0, help_text="0 to 1")
     created_by = models.CharField(max_length=200, blank=True)
@@ -252,6 +255,7 @@ class Run(LabScoped):
             ),
             models.Index(fields=["lab", "id", "configuration_key"], condition=Q(state="finished"), name="run_alike"),
             models.Index(fields=["lab", "tool"], name="run_tool"),
+            models.Index(fields=["lab", "state"], condition=Q(state__in=sorted(OPEN)), name="run_open"),
             models.Index(
                 F("target"), F("finished_at").desc(nulls_last=True), F("id").desc(), condition=Q(state="finished"),
                 name="run_last_of_target",
@@ -287,6 +291,13 @@ class Run(LabScoped):
     def has_own_labels(self) -> bool:
         """Return whether its labels are set here; those of an uploaded run are its file's, or its output's."""
         return self.origin == self.Origin.DISPATCHED
+
+    @property
+    def limit_seconds(self) -> int | None:
+        """Return after how many seconds its host stops fio: as was asked for, else three times its estimate and a margin."""
+        if self.time_limit is not None or self.workload is None:
+            return self.time_limit
+        return limit_seconds(self.workload.spec)
 
     @property
     def can_run_again(self) -> bool:

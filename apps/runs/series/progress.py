@@ -6,13 +6,15 @@
 `previous_point` may come from the chunk before, or from `unpack_point` of what `pack_point` stored.
 """
 
+import time
 from collections import defaultdict, deque
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
-from apps.core.pubsub import remembered
+from apps.core.pubsub import newest_of, remembered
 from apps.parsers.core.models import ParseError
 from apps.parsers.fio.json.documents import TOTALS, decode_document
 from apps.parsers.fio.json.progress import (
@@ -154,6 +156,49 @@ def series_so_far(run: Run) -> list[Series]:
                     key = sections.get(job["name"], len(sections)), job["operation"], metric
                     columns[key].append((message["t"], job[metric]))
     return [_series(run, key, columns[key]) for key in sorted(columns)]
+
+
+@dataclass(frozen=True)
+class LiveFigure:
+    """What a run under way does now of an operation, in the metric's base unit, and when that came (s since 1970)."""
+
+    operation: str
+    value: float
+    at: float
+
+    @property
+    def age(self) -> float:
+        return max(time.time() - self.at, 0.0)
+
+
+def live_figures(runs: Sequence[int], metric: str) -> dict[int, list[LiveFigure]]:
+    """Return the newest figures of each of these runs that has told one; empty without Redis.
+
+    There is one for each operation, by name, of all its jobs together.
+    """
+    messages = zip(runs, newest_of([f"run:{pk}" for pk in runs]), strict=True) if metric in LIVE else ()
+    figures = {}
+    for pk, message in messages:
+        if message and "at" in message and (values := _values_of(message, metric)):
+            figures[pk] = [LiveFigure(name, value, message["at"]) for name, value in sorted(values.items())]
+    return figures
+
+
+def _values_of(message: dict[str, Any], metric: str) -> dict[str, float]:
+    """Return for each operation the sum over its jobs; of latencies the mean, each job counting by its I/Os."""
+    of_operation: dict[str, list[dict[str, Any]]] = {}
+    for job in message["jobs"]:
+        if job[metric] is not None:
+            of_operation.setdefault(job["operation"], []).append(job)
+    values = {}
+    for name, jobs in of_operation.items():
+        weights = [job["iops"] or 0.0 if metric == "latency_mean" else 1.0 for job in jobs]
+        total = sum(job[metric] * weight for job, weight in zip(jobs, weights, strict=True))
+        if metric != "latency_mean":
+            values[name] = float(total)
+        elif sum(weights):
+            values[name] = total / sum(weights)
+    return values
 
 
 def newest_attempt(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

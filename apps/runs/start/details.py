@@ -6,15 +6,23 @@ from typing import Any, Protocol
 from django import forms
 from django.http import QueryDict
 
-from apps.core.forms import SiteForm
+from apps.core.forms import ScaledField, SiteForm, make_minutes_field
 from apps.inventory.models import Target
 from apps.labs.models import Lab
 from apps.runs.host_guards import GUARDS, LONGEST_WAIT, USUAL_WAIT, check_guards
+from apps.runs.host_guards.forms import (
+    GuardLine,
+    GuardQuestion,
+    add_guard_fields,
+    initial_of_fields,
+    list_guards,
+    read_guard,
+)
 from apps.runs.labels import parse_labels, spell_labels
 from apps.runs.models import Run
 from apps.runs.services import LONGEST_NOTE
 from apps.runs.states import Priority
-from apps.runs.workload import WorkloadError
+from apps.runs.workload import LONGEST_LIMIT, WorkloadError
 
 Choices = list[tuple[str, str | list[tuple[str, str]]]]
 
@@ -61,6 +69,36 @@ def make_note_field() -> forms.CharField:
     )
 
 
+QUESTIONS = tuple(
+    GuardQuestion(guard.kind, guard.label, guard.sentence, guard.parameters)
+    for guard in GUARDS
+    if guard.kind != "pause"
+)
+
+
+def make_time_limit_field() -> ScaledField:
+    """Return the field of a time limit: seconds, which are typed in minutes; a second is shown as 0.02."""
+    return make_minutes_field(
+        required=False, label="Time limit, min", min_value=0.01, max_value=LONGEST_LIMIT / 60,
+        help_text="then the host stops fio; empty: three times the estimate and a margin",
+    )  # fmt: skip
+
+
+def _limits_of(like: Run | None) -> dict[str, Any]:
+    """Return what the fields of guards and of the time limit begin with, as they were of a former run."""
+    if like is None:
+        return {}
+    about: dict[str, Any] = {"time_limit": like.time_limit} if like.time_limit else {}
+    known = {question.kind: question for question in QUESTIONS}
+    guards = [guard for guard in like.guards if not guard.get("purpose") and guard["guard"] in known]
+    if not guards:
+        return about
+    about["guards"] = [guard["guard"] for guard in guards]
+    for guard in guards:
+        about |= initial_of_fields(guard["guard"], guard, known[guard["guard"]].parameters)
+    return about
+
+
 class RunDetailsForm(SiteForm):
     """The part of the start form that all runs have, whatever they measure."""
 
@@ -71,21 +109,22 @@ class RunDetailsForm(SiteForm):
     study = forms.ChoiceField(required=False, label="Study")
     labels = LabelsField(help_text="cable=old, kernel=6.1; comparisons can group by them")
     note = make_note_field()
+    time_limit = make_time_limit_field()
     guards = forms.MultipleChoiceField(
         required=False, label="Start only when", widget=forms.CheckboxSelectMultiple,
-        choices=[(guard.kind, f"{guard.label}: {guard.sentence}") for guard in GUARDS if guard.kind != "pause"],
-        help_text="checked on the host right before fio starts; what was found is shown with the run",
+        choices=[(question.kind, f"{question.label}: {question.sentence}") for question in QUESTIONS],
+        help_text="checked on the host right before fio starts; what was found is shown with the run. A required guard "
+        "is waited for; what is not required is looked at and noted",
     )  # fmt: skip
-    guard_wait = forms.IntegerField(
-        required=False, min_value=0, max_value=LONGEST_WAIT // 60, initial=USUAL_WAIT // 60, label="Wait for that, min",
+    guard_wait = make_minutes_field(
+        required=False, min_value=0, max_value=LONGEST_WAIT / 60, initial=USUAL_WAIT, label="Wait for that, min",
         help_text="at most; then the run is refused with the figures",
     )  # fmt: skip
 
     def __init__(self, lab: Lab, data: QueryDict | None = None, like: Run | None = None) -> None:
         about = {"priority": Priority(like.priority).label, "labels": own_labels(like)} if like else {}
-        if like and like.guards:
-            about["guards"] = [guard["guard"] for guard in like.guards if not guard.get("purpose")]
-        super().__init__(data, initial={"priority": Priority.NORMAL.label} | about)
+        super().__init__(data, initial={"priority": Priority.NORMAL.label} | about | _limits_of(like))
+        add_guard_fields(self, QUESTIONS)
         self.lab = lab
         choices = [choice for places in study_places for choice in places.choices(lab)]
         study = self.fields["study"]
@@ -99,9 +138,30 @@ class RunDetailsForm(SiteForm):
         """Return the options of `start_runs` that a valid form gives."""
         data = self.cleaned_data
         priority = Priority.find(data["priority"]) or Priority.NORMAL
-        wait = USUAL_WAIT if data.get("guard_wait") is None else data["guard_wait"] * 60
-        guards = check_guards([{"guard": kind, "wait_s": wait} for kind in data["guards"]])
-        return {"priority": priority, "labels": data["labels"], "note": data["note"], "guards": guards}
+        wait = USUAL_WAIT if data.get("guard_wait") is None else data["guard_wait"]
+        wanted = [question for question in QUESTIONS if question.kind in data["guards"]]
+        guards = check_guards([{"wait_s": wait, **read_guard(data, question)} for question in wanted])
+        return {
+            "priority": priority, "labels": data["labels"], "note": data["note"], "guards": guards,
+            "time_limit": data["time_limit"],
+        }  # fmt: skip
+
+    @property
+    def own_fields(self) -> list[forms.BoundField]:
+        """Return the fields beside those of guards."""
+        return [field for field in self if not field.name.startswith("guard")]
+
+    @property
+    def guard_lines(self) -> list[GuardLine]:
+        """Return the guards with the fields of their numbers."""
+        return list_guards(self, "guards", QUESTIONS)
+
+    @property
+    def is_guarded(self) -> bool:
+        """Return whether a guard is chosen, or something about one is wrong."""
+        return bool(self["guards"].value() or self["guards"].errors or self["guard_wait"].errors) or any(
+            name.startswith("guard-") for name in self.errors
+        )
 
     def check_targets(self, targets: Sequence[Target]) -> None:
         """Raise `WorkloadError` where runs on several targets would go into one configuration, whose figures would mix."""

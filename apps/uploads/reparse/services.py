@@ -113,7 +113,8 @@ def _offer(file: UploadedFile, reading: FileReading, apply: bool) -> Iterator[Re
         if file.upload.is_kept_at_once:
             keep_files(file.upload, [(file, reading)])
             text += f", kept as {named_runs(file.new_runs or [])}" if file.new_runs else ""
-            text += f"; the same bytes are kept as {file.known_as}" if file.state == FileState.KNOWN else ""
+            same = "the same result, in another form," if file.is_another_form else "the same bytes"
+            text += f"; {same} kept as {file.known_as}" if file.state == FileState.KNOWN else ""
     yield ReparseChange(
         file, text, values=(*_of_preview(runs, reading.runs), *describe_message_changes(*said_before, reading))
     )

@@ -24,7 +24,8 @@ from apps.inventory.snapshots.differences.shape import (
 )
 
 __all__ = ["SnapshotDifference", "differences_of"]
-_WITH_RULES = {"format", "target", "host", "filesystem", "storage", "basis", *KEYS}
+_PLACES = ("expected_place", "found_place")
+_WITH_RULES = {"format", "target", "host", "filesystem", "storage", "basis", *_PLACES, *KEYS}
 
 
 def differences_of(before: Content, after: Content) -> list[SnapshotDifference]:
@@ -122,6 +123,9 @@ def _rest(before: Content, after: Content) -> Iterator[SnapshotDifference]:
     names = sorted({*before, *after} - _WITH_RULES)
     for name in names:
         yield from _plain("network", name.replace("_", " "), before.get(name), after.get(name))
+    for name in _PLACES:
+        if before.get(name) != after.get(name):
+            yield SnapshotDifference("target", "", CHANGED, name.replace("_", " "), before.get(name), after.get(name))
     if before.get("basis") != after.get("basis"):
         old, new = (side.get("basis") or "frozen when the run began" for side in (before, after))
         yield SnapshotDifference("record", "", CHANGED, "basis", old, new)

@@ -12,6 +12,7 @@ RANDOM = ("randread", "randwrite", "randrw")
 WRITING = ("write", "randwrite", "rw", "randrw")
 MIXED = ("rw", "randrw")
 IN_MAP, OF_PIECE = 8, 128  # blocks in a byte of the random map; bytes that fio notes of a write that it will verify
+OF_SEED = 48  # bytes that fio keeps of each block of a working set for dedupe (struct frand_state)
 
 # An option and the one without which it would do nothing, though it looked as if it had been applied.
 NEEDS = {
@@ -28,7 +29,7 @@ NEEDS = {
     "verify_interval": "verify", "verify_offset": "verify", "verify_fatal": "verify", "verify_async": "verify",
     "verify_backlog": "verify", "verify_backlog_batch": "verify_backlog", "verify_header_seed": "verify",
     "verify_write_sequence": "verify", "verify_policy": "verify", "cpus_allowed_policy": "cpus_allowed",
-    "hipri_percentage": "hipri", "random_sequence_stride": "random_distribution", "log_hist_coarseness": "log_hist_msec",
+    "hipri_percentage": "hipri", "random_sequence_stride": "random_distribution",
 }  # fmt: skip
 ONLY_RANDOM = (
     "ba", "random_distribution", "percentage_random", "norandommap", "softrandommap", "random_generator",
@@ -233,8 +234,18 @@ def files_count(job: Job) -> int:
     return 0 if job["ioengine"] == "null" else int(job["numjobs"] * value_of(job, "nrfiles"))
 
 
+def groups_of(jobs: List[Job]) -> List[List[Job]]:
+    """Return the jobs that run at the same time, together: a stonewall begins another group."""
+    groups: List[List[Job]] = []
+    for job in jobs:
+        if job["stonewall"] or not groups:
+            groups.append([])
+        groups[-1].append(job)
+    return groups
+
+
 def memory_bytes(job: Job) -> int:
-    """Return the memory of a job's processes: buffers, the maps of random offsets, and notes of what is verified."""
+    """Return the memory of a job's processes: buffers, maps of random offsets, seeds of dedupe, notes of what is verified."""
     sizes = block_sizes(job)
     blocks = job["file_size"] // min(sizes) + 1
     one = max(sizes) * job["iodepth"]
@@ -242,6 +253,8 @@ def memory_bytes(job: Job) -> int:
         one += blocks // IN_MAP
     if is_set(job, "verify"):
         one += min(blocks, value_of(job, "verify_backlog") or blocks) * OF_PIECE
+    if is_set(job, "dedupe_mode"):
+        one += blocks * value_of(job, "dedupe_working_set_percentage") // 100 * OF_SEED
     return int(one * job["numjobs"])
 
 

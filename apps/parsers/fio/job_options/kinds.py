@@ -564,6 +564,9 @@ class ErrorLists:
         return ",".join(":".join(map(str, part)) for part in value)
 
 
+# Kinds whose values have commas of their own, so that a list of such values needs another separator.
+WITH_COMMAS = (NumberList, NumberSet, SizeRanges, SizeShares, WordList, AccessShares, MemoryNodes, ErrorLists)
+
 # As Linux numbers them; fio knows the names up to ERANGE (`ignore_error_type` in options.c).
 _NAMES = """
     EPERM ENOENT ESRCH EINTR EIO ENXIO E2BIG ENOEXEC EBADF ECHILD EAGAIN ENOMEM EACCES EFAULT ENOTBLK EBUSY EEXIST EXDEV

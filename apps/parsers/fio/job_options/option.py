@@ -28,7 +28,6 @@ class OptionGroup(Enum):
     VERIFY = "Verification"
     HOST = "CPUs and memory"
     ERRORS = "Errors"
-    LOGS = "Logs"
     ENGINE = "Options of one engine"
 
 

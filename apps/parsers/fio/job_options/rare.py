@@ -33,7 +33,7 @@ from apps.parsers.fio.job_options.usual import LONGEST_RUN, SECOND
 
 FILES, BLOCKS, RANDOM, QUEUE = OptionGroup.FILES, OptionGroup.BLOCKS, OptionGroup.RANDOM, OptionGroup.QUEUE
 RATES, TIME, DATA, VERIFY = OptionGroup.RATES, OptionGroup.TIME, OptionGroup.DATA, OptionGroup.VERIFY
-HOST, ERRORS, LOGS, ENGINE = OptionGroup.HOST, OptionGroup.ERRORS, OptionGroup.LOGS, OptionGroup.ENGINE
+HOST, ERRORS, ENGINE = OptionGroup.HOST, OptionGroup.ERRORS, OptionGroup.ENGINE
 HOUR = 3600 * SECOND
 MANY = 2**31 - 1
 
@@ -204,13 +204,6 @@ RARE: tuple[FioOption, ...] = (
          "the result says that errors were passed over", default="none"),
     rare(ERRORS, "ignore_error", ErrorLists(), "Errors that do not count", "EIO:ENOSPC for reads, EIO for writes"),
     rare(ERRORS, "error_dump", YesOrNo(), "Print each error", default=False),
-    # logs
-    rare(LOGS, "log_avg_msec", Duration(100, 3_600_000, unit=1000), "Mean over, ms"),
-    rare(LOGS, "log_hist_msec", Duration(100, 3_600_000, unit=1000), "Histogram every, ms"),
-    rare(LOGS, "log_entries", WholeNumber(1024, 1024 * 1024), "Lines kept in memory", default=1024),
-    rare(LOGS, "log_hist_coarseness", WholeNumber(0, 6), "Coarseness of the histograms", default=0),
-    rare(LOGS, "log_max_value", OneOf({"0": "mean", "1": "maximum", "both": "both"}, {"avg": "0", "max": "1"}),
-         "Of each interval", default="0", aliases=("log_window_value",)),
     # engines
     rare(ENGINE, "hipri", YesOrNo(), "Polled completions", default=False, engines=("io_uring", "pvsync2")),
     rare(ENGINE, "hipri_percentage", WholeNumber(0, 100), "Of so many I/Os, %", default=100, engines=("pvsync2",)),

@@ -16,6 +16,8 @@ REASONS: tuple[tuple[str, str], ...] = (
         log_alternate_epoch log_alternate_epoch_clock_id block_error_percentiles unified_rw_reporting stats disk_util
         kb_base unit_base significant_figures percentile_list clat_percentiles lat_percentiles slat_percentiles
         disable_lat disable_clat disable_slat disable_bw disable_bw_measurement bwavgtime iopsavgtime"""),
+    ("it shapes logs that fio writes itself, and Spindle has none written: values over time come from fio's report", """
+        log_avg_msec log_hist_msec log_entries log_hist_coarseness log_max_value log_window_value"""),
     (f"{SET_BY_SPINDLE}: how fio's processes run is the host's matter", "comm verify_async_cpus verify_state_save"),
     (f"it discards data, and {ARMED_ONLY}", """
         trim_percentage trim_verify_zero trim_backlog trim_backlog_batch num_range"""),

@@ -1,5 +1,7 @@
 """The table of options, by the names of workloads and by those of fio."""
 
+from typing import Any
+
 from apps.parsers.fio.job_options.option import FioOption, FormSection, OptionGroup
 from apps.parsers.fio.job_options.rare import RARE
 from apps.parsers.fio.job_options.usual import USUAL
@@ -22,3 +24,11 @@ def options_in(section: FormSection) -> list[FioOption]:
 def options_of(group: OptionGroup) -> list[FioOption]:
     """Return the options of a group."""
     return [option for option in OPTIONS if option.group is group]
+
+
+DEFAULT = "default"
+
+
+def spell_value(name: str, value: Any) -> str:
+    """Return a value of an option as fio spells it, `default` for none."""
+    return DEFAULT if value is None else str(BY_NAME[name].kind.spell(value))
