@@ -18,7 +18,7 @@ from apps.comparison.question import MOST_DRAWN, NO_BASELINE, Question, Question
 from apps.comparison.readings import FILE_SIZE_OVER_RAM, POINT, Reading
 from apps.comparison.statistics.factors import effects
 from apps.comparison.statistics.modes import modes
-from apps.comparison.statistics.summary import Summary, merged_percentile, outliers, summary
+from apps.comparison.statistics.summary import ENOUGH, Summary, merged_percentile, outliers, summary
 from apps.comparison.statistics.verdicts import Key, judge_cells
 from apps.runs.metrics import METRICS, Metric
 
@@ -35,7 +35,6 @@ def compare(samples: Iterable[Reading], question: Question) -> Comparison:
     _check_names(readings, question)
     named = [(reading, series_name(reading, question.series)) for reading in readings]
     names = _in_order(named, question)
-    baseline = _baseline(named, names, question)
     groups: dict[Key, list[Reading]] = defaultdict(list)
     by_series: dict[str, list[Reading]] = {name: [] for name in names}
     for reading, name in named:
@@ -44,7 +43,10 @@ def compare(samples: Iterable[Reading], question: Question) -> Comparison:
     xs = sorted({x for x, _ in groups}, key=natural)
     grid = {(x, name): groups.get((x, name), []) for x in xs for name in names}
     metric = METRICS[question.metric]
-    cells, correction = _cells(grid, metric, baseline, question)
+    of_medians = percentile_of(metric) is not None
+    runs = {key: per_run(some, of_medians=of_medians) for key, some in grid.items()}
+    baseline = _baseline(named, names, question) or _default_baseline(runs, names, question)
+    cells, correction = _cells(grid, runs, metric, baseline, question)
     known = table(by_series, (*question.series, question.x))
     others = confounders(known, along(grid, known, question.x))
     return Comparison(
@@ -117,6 +119,7 @@ def _canonical(question: Question, names: Sequence[str], baseline: str | None) -
 
 
 def _baseline(named: Sequence[tuple[Reading, str]], names: Sequence[str], question: Question) -> str | None:
+    """Return the baseline that the question asks for; None where it asks for none or does not say."""
     if question.baseline == NO_BASELINE or not names:
         return None
     if question.baseline_of:
@@ -126,7 +129,15 @@ def _baseline(named: Sequence[tuple[Reading, str]], names: Sequence[str], questi
         raise QuestionError("baseline", question.baseline, f"one of the series: {', '.join(names)}; or {NO_BASELINE}")
     if question.baseline and question.baseline not in names:
         raise QuestionError("baseline", question.baseline, f"one of the series: {', '.join(names)}; or {NO_BASELINE}")
-    return question.baseline or names[0]
+    return question.baseline or None
+
+
+def _default_baseline(runs: Mapping[Key, Mapping[int, float]], names: Sequence[str], question: Question) -> str | None:
+    """Return the first series with enough runs for an interval in some cell, or else the first; None where none is wanted."""
+    if question.baseline == NO_BASELINE or not names:
+        return None
+    enough = {name for (_, name), values in runs.items() if len(values) >= ENOUGH}
+    return next((name for name in names if name in enough), names[0])
 
 
 def _is_baseline(reading: Reading, question: Question) -> bool:
@@ -140,16 +151,18 @@ def _is_baseline(reading: Reading, question: Question) -> bool:
 
 
 def _cells(
-    grid: Mapping[Key, Sequence[Reading]], metric: Metric, baseline: str | None, question: Question
+    grid: Mapping[Key, Sequence[Reading]],
+    runs: Mapping[Key, Mapping[int, float]],
+    metric: Metric,
+    baseline: str | None,
+    question: Question,
 ) -> tuple[tuple[ComparisonCell, ...], Correction | None]:
-    of_medians = percentile_of(metric) is not None
-    runs = {key: per_run(readings, of_medians=of_medians) for key, readings in grid.items()}
     alike = _Alike(grid, baseline, question)
     judgements, correction = judge_cells(
         {key: list(values.values()) for key, values in runs.items()},
         baseline,
         higher_is_better=metric.higher_is_better,
-        of_medians=of_medians,
+        of_medians=percentile_of(metric) is not None,
         withheld=alike.withheld,
     )
     odd = _outliers(list(runs.values()))

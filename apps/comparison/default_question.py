@@ -5,16 +5,17 @@ the other configurations of the lab that were measured in the same way, each wit
 A lab without runs of its own sees one published study in the same way.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, Max, OuterRef, Q
 from django.urls import reverse
 
 from apps.comparison.confounders import filters_for
 from apps.comparison.labels import UNKNOWN
 from apps.comparison.likeness import Likeness
-from apps.comparison.queries.samples import has_too_many, load
+from apps.comparison.queries.samples import load
 from apps.comparison.question import Question
 from apps.comparison.readings import LABEL, POINT, Reading
 from apps.labs.isolation import LabQuerySet
@@ -24,7 +25,7 @@ from apps.studies.models import Configuration, Study
 
 MOST_CONFIGURATIONS = 8
 MOST_PLACES = 24  # along the axis
-NEWEST = 300  # runs, where a lab has more samples than one comparison takes
+NEWEST = 300  # configurations among which those are found, and runs of them where only their numbers name them
 FIRST_METRICS = ("bandwidth", "iops", "rate")
 FIRST_OPERATIONS = ("write", "read", "randwrite", "randread")
 Filters = tuple[tuple[str, str], ...]
@@ -40,17 +41,18 @@ class FirstView:
 
 def first_view(lab_id: int) -> FirstView | None:
     """Return the question that a lab's newest runs answer; None where there is no run at all."""
-    own = Run.objects.finished().filter(lab_id=lab_id)
+    finished = Run.objects.finished()
+    own = finished.filter(lab_id=lab_id)
     newest = _newest(own)
     if newest is not None:
-        question = _alike(newest, own, ())
+        question = _alike(newest, own, finished.exclude(lab_id=lab_id), ())
         return FirstView(question) if question else None
-    newest = _newest(Run.objects.finished().filter(study_run__isnull=False))
+    newest = _newest(finished.filter(study_run__isnull=False))
     if newest is None:
         return None
     study = newest.study_run.configuration.study
-    of_study = Run.objects.finished().filter(study_run__configuration__study=study)
-    question = _alike(newest, of_study, (("study", study.slug),))
+    of_study = finished.filter(study_run__configuration__study=study)
+    question = _alike(newest, of_study, finished.none(), (("study", study.slug),))
     return FirstView(question, study) if question else None
 
 
@@ -62,20 +64,42 @@ def _newest(runs: LabQuerySet[Run]) -> Run | None:
     return run
 
 
-def _alike(newest: Run, scope: LabQuerySet[Run], within: Filters) -> Question | None:
+def _alike(newest: Run, scope: LabQuerySet[Run], others: LabQuerySet[Run], within: Filters) -> Question | None:
+    """Return the question for the configurations that were measured like the newest run, each known by its newest run.
+
+    `others` are further runs that the filters could let in.
+    """
     question = _of_run(newest, within)
     if question is None:
         return None
-    if has_too_many(question):
-        few = ",".join(map(str, scope.order_by("-id").values_list("pk", flat=True)[:NEWEST]))
-        question = question.with_(filters=(*question.filters, ("run", few)))
-    readings = load(question)
-    own = set(scope.filter(pk__in={reading.run for reading in readings}).values_list("pk", flat=True))
+    own = set(_newest_of_each(scope))
+    examples = sorted({*own, *_newest_of_each(others)})
+    readings = load(question.with_(filters=(*question.filters, ("run", ",".join(map(str, examples))))))
     chosen = _configurations([reading for reading in readings if reading.run in own], newest.pk)
     if not chosen:
         return question
-    other_filters = tuple(pair for pair in question.filters if pair[0] != "run")
-    return question.with_(filters=tuple(sorted({*other_filters, *filters_for(readings, chosen)})))
+    named = filters_for(readings, chosen)
+    # asked for in any case, so that a page sends the same statements whatever the history
+    runs = _runs_like({reading.run for some in chosen.values() for reading in some}, scope)
+    if any(name == "run" for name, _ in named):
+        named = (("run", ",".join(map(str, sorted(runs)))),)
+    return question.with_(filters=tuple(sorted({*question.filters, *named})))
+
+
+_ALIKE = ("configuration_key", "study_run__configuration")
+
+
+def _newest_of_each(runs: LabQuerySet[Run]) -> list[int]:
+    """Return the newest run of each of the newest configurations."""
+    newest = runs.order_by().values(*_ALIKE).annotate(newest=Max("pk")).order_by("-newest")
+    return list(newest.values_list("newest", flat=True)[:NEWEST])
+
+
+def _runs_like(examples: Collection[int], scope: LabQuerySet[Run]) -> list[int]:
+    """Return the newest runs of the configurations of which these are examples."""
+    alike = set(Run.objects.filter(pk__in=examples).order_by().values_list(*_ALIKE))
+    runs = scope.filter(configuration_key__in={key for key, _ in alike}).order_by("-pk").values_list("pk", *_ALIKE)
+    return list(islice((pk for pk, *place in runs.iterator(NEWEST) if tuple(place) in alike), NEWEST))
 
 
 def _of_run(run: Run, within: Filters) -> Question | None:

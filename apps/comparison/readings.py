@@ -47,7 +47,7 @@ class Evidence:
     machine: MeasuredMachine | None = None
     started_at: datetime | None = None
     finished_at: datetime | None = None
-    asked: Mapping[str, Any] = field(default_factory=dict)  # the workload's own words, where it is no fio job
+    asked: Mapping[str, Any] = field(default_factory=dict)  # the workload as it was asked for
     has_fio_logs: bool = False
     cache_rule: CacheRule | None = None  # of the plan that the run is a step of
 

@@ -21,7 +21,7 @@ from apps.comparison.default_question import FirstView, first_view
 from apps.comparison.details import effect_rows
 from apps.comparison.grid import grid
 from apps.comparison.labels import label_of, text_of
-from apps.comparison.like_for_like.views import OWN_PARAMETERS, questions
+from apps.comparison.like_for_like.views import OWN_PARAMETERS, questions, short_questions
 from apps.comparison.queries.choices import (
     MOST_LISTED,
     MOST_VALUES,
@@ -55,8 +55,13 @@ TILED = (ChartKind.HEAT, ChartKind.MATRIX)  # a row for each series, so all are 
 @require_safe
 @member_required()
 def compare(request: LabRequest) -> HttpResponse:
-    """Return the comparison of the address; without one, the questions that the lab's runs can answer."""
+    """Return the comparison of the address; without one, the questions that the lab's runs can answer.
+
+    The start page loads the first of their answers with `?short=1`.
+    """
     is_fragment = bool(request.htmx)  # type: ignore[attr-defined]
+    if request.GET.get("short"):
+        return short_questions(request)
     if not is_fragment and not set(request.GET) - OWN_PARAMETERS:
         return questions(request)
     return _compared(request, None)

@@ -1,6 +1,18 @@
 from django.urls import path
 
-from apps.dashboard.views import agents, drawing, findings, host, over_time, overview, queue, run, timeline, units
+from apps.dashboard.views import (
+    agents,
+    drawing,
+    findings,
+    host,
+    over_time,
+    overview,
+    plan_trends,
+    queue,
+    run,
+    timeline,
+    units,
+)
 
 urlpatterns = [
     path("", overview.overview, name="overview"),
@@ -16,6 +28,7 @@ urlpatterns = [
     path("runs/<int:pk>/", run.run, name="run"),
     path("runs/<int:pk>/read-again/", run.read_result_again, name="run-read-again"),
     path("runs/<int:pk>/over-time/<slug:metric>/", over_time.over_time, name="run-over-time"),
+    path("plans/<int:pk>/trends/", plan_trends.plan_trends, name="plan-trends"),
     path("lab/agents/", agents.agents, name="agents"),
     path("lab/agents/enrol/", agents.enrol, name="agent-enrolment"),
     path("lab/agents/enrol/<int:pk>/", agents.awaited, name="agent-awaited"),

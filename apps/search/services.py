@@ -17,6 +17,7 @@ from apps.search.registry import BY_NAME, KINDS, SearchKind
 
 HostsByWord = Mapping[str, list[int]]
 MAX_ASKED = 200  # characters
+MOST_PUT_IN_ORDER = 1000  # of more rows the newest are found soon
 EXACT, PREFIX, WORD = 0, 1, 2
 _HASH = re.compile(r"[0-9a-f]{4,64}")
 _RUN = re.compile(r"(?:run\s*)?#?\s*([0-9]{1,18})", re.IGNORECASE)
@@ -92,11 +93,22 @@ def _by_words(kind: SearchKind, query: str, lab: Lab, hosts: HostsByWord) -> "Qu
     meant = holds_words_or_host(kind.model, kind.words, query.removeprefix("/dev/"), hosts if kind.is_in_host else {})
     rows = kind.rows().filter(meant)
     if kind.newest_first:
-        newest: QuerySet[Any] = rows.order_by("-id")
-        return newest
+        return _newest(kind, rows)
     own = Case(When(**{kind.model._default_manager.model.lab_path: lab.pk}, then=Value(0)), default=Value(1))  # type: ignore[attr-defined]
     ranked: QuerySet[Any] = rows.annotate(found_rank=_rank(kind, query))
     return ranked.order_by("found_rank", own, *kind.keys[:1], "id")
+
+
+def _newest(kind: SearchKind, rows: "QuerySet[Any]") -> "QuerySet[Any]":
+    """Return rows newest first.
+
+    Few of them are found by their words and put in order then: asked for the newest ones, PostgreSQL would go through all
+    rows from the newest on, which takes half a second for a word that none of 100,000 has.
+    """
+    some = list(rows.order_by().values_list("pk", flat=True)[: MOST_PUT_IN_ORDER + 1])
+    few = kind.rows().filter(pk__in=some) if len(some) <= MOST_PUT_IN_ORDER else rows
+    newest: QuerySet[Any] = few.order_by("-id")
+    return newest
 
 
 def _rank(kind: SearchKind, query: str) -> Any:

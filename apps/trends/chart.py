@@ -1,7 +1,7 @@
 """The chart of a watch: runs as marks, the level of each segment as a line, changes and planned changes as upright lines."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from apps.comparison.charts.chart import Axis, Chart, ChartKind, ChartPoint, ChartSeries, ReferenceLine
@@ -57,7 +57,7 @@ def _levels(trend: Trend) -> list[ChartPoint]:
 
 
 def _label(run: MeasuredRun) -> str:
-    return f"{run.at.astimezone(UTC):%Y-%m-%d %H:%M} UTC, run {run.run}"
+    return f"{units.moment(run.at)}, run {run.run}"
 
 
 def _across(trend: Trend) -> list[ReferenceLine]:

@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from apps.comparison.saved_comparisons.question import SavedQuestion
+from apps.core.sql import is_due
 from apps.inventory.models import Target
 from apps.labs.isolation import LabManager, LabQuerySet, LabScoped
 from apps.runs.metrics import METRICS, Metric
@@ -29,7 +30,7 @@ class WatchQuerySet(LabQuerySet["Watch"]):
         return self.filter(is_active=True)
 
     def due(self, now: datetime) -> Self:
-        return self.active().filter(due_at__lte=now)
+        return self.active().filter(is_due("due_at", now, LEASE))
 
     def call(self, now: datetime) -> int:
         """Make the watches due soon and return how many were not due already."""

@@ -1,14 +1,17 @@
 """The list of watches: each with its state, its last level and a sparkline from its stored summary."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Count, Q, QuerySet
 
+from apps.comparison.saved_comparisons.question import resolve_all
 from apps.core import units
 from apps.core.unit_base import base
 from apps.core.units import human
 from apps.trends.models import Watch
+from apps.trends.queries import answers
 from apps.trends.types import ChangeDirection, Trend
 from apps.trends.words import signed
 
@@ -43,6 +46,14 @@ def with_open_changes(watches: QuerySet[Watch]) -> Any:
         change_points__direction=ChangeDirection.WORSE,
     )
     return watches.annotate(open_changes=Count("change_points", filter=waits))
+
+
+def watches_of_runs(lab_id: int, runs: Sequence[int]) -> list[Any]:
+    """Return the lab's watches that any of these runs answers, with `open_changes`; one query for each watch."""
+    if not runs:
+        return []
+    watches = resolve_all(list(with_open_changes(Watch.objects.filter(lab=lab_id)).order_by("name", "id")))
+    return [watch for watch in watches if not watch.resolved.lost and answers(watch.question, runs)]
 
 
 def row(watch: Any) -> WatchRow:

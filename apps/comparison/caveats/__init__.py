@@ -21,6 +21,8 @@ from apps.comparison.caveats import (
     not_interleaved,
     not_repetitions,
     one_of_several,
+    other_place,
+    other_workload,
     part_vs_chain,
     placement,
     ram_cache,
@@ -38,12 +40,19 @@ from apps.comparison.readings import Reading
 
 # What spoils a value most comes first.
 RULES: tuple[CaveatRule, ...] = (
-    contradiction.RULE, not_at_a_disk.RULE, above_ceiling.RULE, ram_cache.RULE, disk_count.RULE,
-    controller_cache.RULE, unsynced_write.RULE, sync_per_block.RULE, throughput_conflict.RULE, unit_mismatch.RULE,
-    header_conflict.RULE, part_vs_chain.RULE, text_vs_table.RULE, array_state.RULE, placement.RULE, guest.RULE,
-    cpu_bound.RULE, clock_unknown.RULE, logs_on.RULE, not_idle.RULE, not_interleaved.RULE, not_repetitions.RULE,
-    one_of_several.RULE, drift.RULE, wide_spread.RULE, few_runs.RULE, single_value.RULE, transcribed.RULE,
+    contradiction.RULE, not_at_a_disk.RULE, other_place.RULE, other_workload.RULE, above_ceiling.RULE, ram_cache.RULE,
+    disk_count.RULE, controller_cache.RULE, unsynced_write.RULE, sync_per_block.RULE, throughput_conflict.RULE,
+    unit_mismatch.RULE, header_conflict.RULE, part_vs_chain.RULE, text_vs_table.RULE, array_state.RULE,
+    placement.RULE, guest.RULE, cpu_bound.RULE, clock_unknown.RULE, logs_on.RULE, not_idle.RULE, not_interleaved.RULE,
+    not_repetitions.RULE, one_of_several.RULE, drift.RULE, wide_spread.RULE, few_runs.RULE, single_value.RULE,
+    transcribed.RULE,
 )  # fmt: skip
+BY_NAME = {rule.name: rule for rule in RULES}
+# Of rules that stand against the value itself, not only against how well it is known: it is not what it is called.
+AGAINST_THE_VALUE = frozenset({
+    "contradiction", "not_at_a_disk", "other_place", "other_workload", "above_ceiling", "ram_cache", "disk_count",
+    "controller_cache", "unsynced_write", "throughput_conflict", "unit_mismatch", "array_state", "not_idle",
+})  # fmt: skip
 
 
 def of_cells(cells: Mapping[tuple[Any, str], Sequence[Reading]]) -> list[Caveat]:

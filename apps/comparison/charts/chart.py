@@ -160,6 +160,7 @@ class Chart:
     regions: tuple[Region, ...] = ()
     tiles: tuple[Tile, ...] = ()
     z: Axis | None = None  # what the colour of tiles means
+    caveats: tuple[str, ...] = ()  # in words: a page has them beside the chart, and a picture stands alone
 
     @property
     def points(self) -> list[tuple[ChartSeries, ChartPoint]]:

@@ -3,6 +3,7 @@
 import math
 import statistics
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from apps.comparison.cells import Comparison, ComparisonCell
@@ -48,7 +49,13 @@ def chart_of(comparison: Comparison, readings: Sequence[Reading] = (), table: Co
              base_unit=comparison.metric.unit)  # fmt: skip
     tiled = kind in TILED
     chart = _tiled(comparison, table, kind, x, y) if tiled else _with_series(comparison, readings, table, kind, x, y)
-    return described(chart, comparison)
+    return replace(described(chart, comparison), caveats=caveat_lines(comparison))
+
+
+def caveat_lines(comparison: Comparison) -> tuple[str, ...]:
+    """Return the comparison's caveats with the number of cells that each is about: `Few runs: 3 of 12 cells`."""
+    total = sum(1 for cell in comparison.cells if cell.n)
+    return tuple(f"{caveat.title}: {len(caveat.cells)} of {total} cells" for caveat in comparison.caveats)
 
 
 def kind_of(comparison: Comparison) -> ChartKind:

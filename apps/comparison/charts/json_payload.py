@@ -18,6 +18,7 @@ def as_json(chart: Chart) -> dict[str, Any]:
         "title": chart.title,
         "description": chart.description,
         "caption": chart.caption,
+        "caveats": list(chart.caveats),
         "unit": chart.value_axis.unit.label,
         "baseUnit": chart.value_axis.base_unit,
         "x": _axis(chart.x),

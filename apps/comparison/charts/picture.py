@@ -42,7 +42,11 @@ def render(chart: Chart, form: str, width: int = WIDTH, height: int = HEIGHT, th
         ValueError: There is no such form, size or theme.
     """
     return render_figure(
-        lambda: figure_of(chart, width, height, theme), form, (width, height), theme, (chart.title, chart.description)
+        lambda: figure_of(chart, width, height, theme),
+        form,
+        (width, height),
+        theme,
+        (chart.title, " ".join([chart.description, *(f"{line}." for line in chart.caveats)])),
     )
 
 

@@ -211,8 +211,11 @@ def _words(figure: "Figure", axes: "Axes", chart: Chart, palette: Palette, pixel
     letters = int(pixels / LETTER)
     title = textwrap.fill(cut(chart.title, 3 * letters), max(20, int(letters * 0.8)))
     figure.suptitle(title, x=0.01, ha="left", color=palette.ink, fontsize=11.5, fontweight="bold")
-    if chart.caption:
-        axes.set_title(textwrap.fill(chart.caption, letters), loc="left", fontsize=8, color=palette.ink_2)
+    told = [textwrap.fill(chart.caption, letters)] if chart.caption else []
+    if chart.caveats:
+        told.append(textwrap.fill(f"Caveats: {'; '.join(chart.caveats)}", letters))
+    if told:
+        axes.set_title("\n".join(told), loc="left", fontsize=8, color=palette.ink_2)
     axes.set_xlabel(cut(chart.x.title, letters), color=palette.ink_2)
     axes.set_ylabel(cut(chart.y.title, 60), color=palette.ink_2)
 

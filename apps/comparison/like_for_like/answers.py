@@ -5,7 +5,7 @@ Pure: page, REST, wiki and picture read the same object and compute nothing.
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Protocol
@@ -116,20 +116,24 @@ class LevelContrast:
     dependence: Dependence | None = None
 
     @property
+    def common(self) -> Combination | None:
+        """Return the combined effect; None where strata disagree beyond noise, for then there is no common one."""
+        return None if self.finding is MatchedFinding.DEPENDS else self.combination
+
+    @property
     def ratio(self) -> float | None:
-        return None if self.combination is None else math.exp(self.combination.value)
+        return None if self.common is None else math.exp(self.common.value)
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        combined = self.combination
-        return None if combined is None else (math.exp(combined.low), math.exp(combined.high))
+        return None if self.common is None else (math.exp(self.common.low), math.exp(self.common.high))
 
     @property
     def prediction(self) -> tuple[float, float] | None:
         """Return the 95 % interval for the ratio in a further stratum."""
-        if self.combination is None or self.combination.prediction is None:
+        if self.common is None or self.common.prediction is None:
             return None
-        return math.exp(self.combination.prediction[0]), math.exp(self.combination.prediction[1])
+        return math.exp(self.common.prediction[0]), math.exp(self.common.prediction[1])
 
     @property
     def tau(self) -> float | None:
@@ -153,7 +157,8 @@ class FactorAnswer:
 
     `held` and `implied` are facts, `nowhere` those of the held ones that every run has and none tells. `runs` are the
     runs in the strata that count; `candidates` those whose level is known, by level. `missing` runs would make a
-    stratum; `settling` ones would probably settle an answer that shows no difference.
+    stratum, and so would each of `other_missing` instead; `settling` ones would probably settle an answer that shows no
+    difference. `is_far_from_settled`: that would take more than `MOST_SETTLING` runs on each side.
     """
 
     factor: str
@@ -168,7 +173,9 @@ class FactorAnswer:
     candidates: Mapping[str, int] | None = None
     nearest: tuple[NearestPair, ...] = ()
     missing: tuple[MissingRuns, ...] = ()
+    other_missing: tuple[tuple[MissingRuns, ...], ...] = ()
     settling: tuple[MissingRuns, ...] = ()
+    is_far_from_settled: bool = False
     tests: int = 0  # contrasts whose p were adjusted together
 
     @property
@@ -200,6 +207,11 @@ class FactorAnswer:
         return sum(group.n for group in groups.values())
 
     @property
+    def runs_left_out(self) -> int:
+        """Return how many runs have a level and are in no stratum that counts."""
+        return max(0, sum((self.candidates or {}).values()) - self.runs)
+
+    @property
     def sets(self) -> int:
         """Return how many strata count."""
         return len({id(effect.stratum) for contrast in self.answered for effect in contrast.usable})
@@ -224,7 +236,8 @@ def answer_factor(
     if len(candidates) < 2:
         return answer
     found = tuple(strata(codes, factor, moved, against))
-    held = {codes.names[column] for column in held_columns(codes, factor, moved, ())}
+    told = _told(found, codes, factor)
+    held = {codes.names[column] for column in held_columns(codes, factor, moved, ())} & told
     contrasts = tuple(_contrasts(found, factor, against))
     return replace(
         answer,
@@ -239,6 +252,16 @@ def answer_factor(
     )
 
 
+def _told(found: Sequence[Stratum], codes: FactCodes, factor: QuestionedFactor) -> set[str]:
+    """Return the facts that some run tells, of the strata or else of those whose level is known."""
+    groups = [group for stratum in found for side in stratum.sides.values() for group in side.groups]
+    if not groups:
+        levels = codes.levels(factor.level_of, of_points=factor.is_of_point)
+        groups = [group for group, level in zip(codes.groups, levels, strict=True) if level is not None]
+    configurations = {id(group.configuration): group.configuration for group in groups}
+    return set().union(*configurations.values(), *(group.point for group in groups))
+
+
 def with_what_is_missing(
     answer: FactorAnswer, factor: QuestionedFactor, codes: FactCodes, moved: MovedFacts
 ) -> FactorAnswer:
@@ -246,8 +269,9 @@ def with_what_is_missing(
     if answer.is_answered or len(answer.candidates or ()) < 2:
         return answer
     nearest = () if answer.strata else nearest_pairs(codes, factor, moved, ORDER)
-    missing = tuple(_missing(answer.contrasts)) or tuple(one for pair in nearest for one in runs_for(pair))
-    return replace(answer, nearest=nearest, missing=missing)
+    first, *others = [*_missing(answer.contrasts), ()]
+    missing = first or tuple(one for pair in nearest for one in runs_for(pair))
+    return replace(answer, nearest=nearest, missing=missing, other_missing=tuple(filter(None, others)))
 
 
 # Facts of which the answer says so where no run tells them.
@@ -363,23 +387,24 @@ def _known_of(effect: StratumEffect) -> dict[str, str]:
     return facts
 
 
-def _missing(contrasts: Sequence[LevelContrast]) -> list[MissingRuns]:
-    """Return the runs that strata with too few of them lack, where no stratum has enough."""
+def _missing(contrasts: Sequence[LevelContrast]) -> list[tuple[MissingRuns, ...]]:
+    """Return the runs that strata with too few of them lack, where no stratum has enough; the nearest strata first."""
     if any(contrast.usable for contrast in contrasts):
         return []
     best = sorted(
         (effect for contrast in contrasts for effect in contrast.effects),
         key=lambda effect: sum(max(0, ENOUGH - n) for n in effect.n),
     )
-    missing = []
-    for effect in best[:1]:
-        for level, n in zip((effect.level, effect.against), effect.n, strict=True):
-            if n < ENOUGH:
-                other = effect.against if level == effect.level else effect.level
-                missing.append(MissingRuns(ENOUGH - n, level, effect.stratum.sides[level].groups[0], (), other))
-    return missing
+    return [tuple(_lacking(effect)) for effect in best[:MOST_CHOICES]]
 
 
+def _lacking(effect: StratumEffect) -> Iterator[MissingRuns]:
+    for level, other, n in zip((effect.level, effect.against), (effect.against, effect.level), effect.n, strict=True):
+        if n < ENOUGH:
+            yield MissingRuns(ENOUGH - n, level, effect.stratum.sides[level].groups[0], (), other)
+
+
+MOST_CHOICES = 5  # strata of which one may be completed
 MOST_SETTLING = 30  # more runs on each side; beyond that the difference is too small to be asked for
 SAME = math.log(1.05)  # within 5 % either way two levels are called the same
 
@@ -406,7 +431,7 @@ def with_what_would_settle(answer: FactorAnswer) -> FactorAnswer:
                 )
             )
             return replace(answer, settling=runs)
-    return answer
+    return replace(answer, is_far_from_settled=True)
 
 
 def _is_settled(combination: Combination | None, tests: int) -> bool:

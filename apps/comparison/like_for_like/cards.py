@@ -1,6 +1,7 @@
 """Answers as cards and rows of pages: their words, their small plot, and the addresses to which they lead."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from urllib.parse import quote, urlencode
 
 from django.urls import reverse
@@ -13,29 +14,39 @@ from apps.comparison.like_for_like.forest import FEW_ROWS, forest
 from apps.comparison.like_for_like.forest_svg import ForestPlaces, places
 from apps.comparison.like_for_like.free_comparison import address_of_answer
 from apps.comparison.like_for_like.report_questions import AskedQuestion, ReportQuestions
-from apps.comparison.like_for_like.selection import FactorSelection
+from apps.comparison.like_for_like.selection import FactorSelection, QuestionReference
 from apps.comparison.like_for_like.sentences import (
+    all_missing_words,
     finding_words,
-    missing_words,
     reason,
     sentence,
     subtitle,
     unjudged_text,
 )
+from apps.comparison.like_for_like.set_caveats.findings import SetCaveats
+from apps.comparison.like_for_like.set_caveats.words import marked, titles_of
 from apps.comparison.questions import BY_NAME
 from apps.comparison.questions.factor import Factor
 
 
 @dataclass(frozen=True)
 class AnswerCard:
-    """One answer as the page of questions shows it."""
+    """One answer as the page of questions shows it. `caveats` is None where nobody looked for them."""
 
     answer: FactorAnswer
     factor: Factor
     link: str
     free: str
-    plot: ForestPlaces | None
     claim_link: str = ""
+    caveats: SetCaveats | None = None
+    most_rows: int = FEW_ROWS  # of the plot
+
+    @cached_property
+    def plot(self) -> ForestPlaces | None:
+        """Return the forest plot, made only for pages that show it; None where no set has both levels."""
+        if not self.answer.contrasts:
+            return None
+        return places(marked(forest(self.answer, self.factor, self.most_rows), self.caveats))
 
     @property
     def title(self) -> str:
@@ -60,7 +71,7 @@ class AnswerCard:
 
     @property
     def missing(self) -> list[str]:
-        return list(dict.fromkeys(missing_words(missing, self.factor) for missing in self.answer.missing))
+        return all_missing_words(self.answer, self.factor)
 
     @property
     def not_held(self) -> list[str]:
@@ -73,6 +84,11 @@ class AnswerCard:
         return any(effect.is_apart_in_time for contrast in self.answer.answered for effect in contrast.usable)
 
     @property
+    def caveat_titles(self) -> list[str]:
+        """Return the titles of the caveats of the runs in its sets."""
+        return titles_of(self.caveats) if self.caveats else []
+
+    @property
     def finding(self) -> str:
         return finding_words(self.answer.finding)
 
@@ -82,8 +98,7 @@ class AnswerCard:
 
 
 def link_of(factor: Factor, selection: FactorSelection) -> str:
-    path = reverse("question", args=[factor.name])
-    return f"{path}?{selection.address}" if selection.address else path
+    return QuestionReference(factor, selection).address
 
 
 def claim_link_of(
@@ -95,11 +110,11 @@ def claim_link_of(
     return f"{reverse('claim-about', args=[factor.name])}?{urlencode(pairs, quote_via=quote)}"
 
 
-def card_of(answer: FactorAnswer, selection: FactorSelection) -> AnswerCard:
+def card_of(answer: FactorAnswer, selection: FactorSelection, caveats: SetCaveats | None = None) -> AnswerCard:
     factor = BY_NAME[answer.factor]
-    plot = places(forest(answer, factor, FEW_ROWS)) if answer.is_answered else None
     claim_link = claim_link_of(factor, selection, answer)
-    return AnswerCard(answer, factor, link_of(factor, selection), address_of_answer(answer, factor), plot, claim_link)
+    free = address_of_answer(answer, factor)
+    return AnswerCard(answer, factor, link_of(factor, selection), free, claim_link, caveats)
 
 
 def report_rows(report: ReportQuestions) -> list[tuple[AskedQuestion, AnswerCard]]:

@@ -5,6 +5,7 @@ from django.utils.translation import gettext as _
 from apps.comparison.like_for_like.answers import LevelContrast
 from apps.comparison.like_for_like.sentences import finding_words, labels_of_strata, ratio_text
 from apps.comparison.questions.factor import Factor
+from apps.core import units
 from apps.core.tables import Section, Table
 
 
@@ -16,11 +17,15 @@ def contrast_section(contrast: LevelContrast, factor: Factor, before: str = "") 
         for effect, label in zip(contrast.effects, labels_of_strata(contrast.effects), strict=True)
     ]
     if contrast.combination:
-        rows.append(
-            [finding_words(contrast.finding), "", ratio_text(contrast.ratio or 0.0), _interval(contrast.interval)]
-        )
+        rows.append([finding_words(contrast.finding), "", *_common(contrast)])
     title = f"{before}{factor.level_name(contrast.level)} ÷ {factor.level_name(contrast.against)}"
     return Section(title, table=Table.of(titles, rows, numbers=titles[2:3], row_heads=True))
+
+
+def _common(contrast: LevelContrast) -> tuple[str, str]:
+    if contrast.ratio is None:  # sets disagree
+        return units.NO_VALUE, units.NO_VALUE
+    return ratio_text(contrast.ratio), _interval(contrast.interval)
 
 
 def _interval(interval: tuple[float, float] | None) -> str:

@@ -6,6 +6,7 @@ from django.utils.translation import gettext as _
 
 from apps.comparison.labels import label_of
 from apps.comparison.like_for_like.answers import FactorAnswer, LevelContrast, StratumEffect
+from apps.comparison.like_for_like.dependence import Dependence
 from apps.comparison.like_for_like.free_comparison import address_of_stratum
 from apps.comparison.like_for_like.sentences import finding_words, labels_of_strata, ratio_text, sizes_text, value_text
 from apps.comparison.like_for_like.strata import IDENTITIES
@@ -35,18 +36,24 @@ def _contrast(contrast: LevelContrast, answer: FactorAnswer, factor: Factor) -> 
         "i2": f"{100 * combined.i2:.0f} %" if combined else "",
         "p": f"{contrast.p_adjusted:.2g}" if contrast.p_adjusted is not None else "",
         "prediction": interval_text(contrast.prediction),
-        "dependence": [
-            (value_text(contrast.dependence.fact, value or None), ratio_text(ratio))
-            for value, ratio in contrast.dependence.values
-        ]
-        if contrast.dependence
-        else [],
+        "range": interval_text(contrast.range) if contrast.combination and contrast.ratio is None else "",
+        "dependence": _dependence(contrast.dependence) if contrast.dependence else [],
+        "is_not_all": bool(contrast.dependence and contrast.dependence.ranges),
         "depends_on": _(label_of(contrast.dependence.fact)) if contrast.dependence and contrast.dependence.fact else "",
         "rows": [
             _row(effect, label, answer, factor) for effect, label in zip(contrast.effects[:most], labels, strict=True)
         ],
         "left_out": max(0, len(contrast.effects) - most),
     }
+
+
+def _dependence(dependence: Dependence) -> list[tuple[str, str]]:
+    """Return each value of the fact with the ratio there, or the ratios where its sets disagree among themselves."""
+    ranges = {value: interval_text((low, high)) for value, low, high in dependence.ranges}
+    return [
+        (value_text(dependence.fact, value or None), ranges.get(value) or ratio_text(ratio))
+        for value, ratio in dependence.values
+    ]
 
 
 def _row(effect: StratumEffect, label: str, answer: FactorAnswer, factor: Factor) -> dict[str, Any]:

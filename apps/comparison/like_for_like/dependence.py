@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from apps.comparison.statistics.meta_analysis import LogRatio
+from apps.comparison.statistics.meta_analysis import AGREE, LogRatio, combine
 
 LEAST_SHARE = 0.5  # of the spread, for a fact to be named as the one that explains it
 CLOSE = 1e-9
@@ -19,12 +19,14 @@ CLOSE = 1e-9
 class Dependence:
     """`fact` explains `share` of the spread (0 to 1); `values` are its values with the ratio there, ascending.
 
-    `fact` is empty where no held fact explains enough of it.
+    `fact` is empty where no held fact explains enough of it. `ranges` are the least and the greatest ratio of those of
+    its values whose strata disagree beyond noise among themselves: the fact is not all that the effect depends on.
     """
 
     fact: str
     share: float
     values: tuple[tuple[str, float], ...] = ()
+    ranges: tuple[tuple[str, float, float], ...] = ()
 
 
 def find_dependence(
@@ -38,7 +40,7 @@ def find_dependence(
         values = [some.get(name, "") for some in facts]
         share = max(_by_parts(effects, values), _along_a_line(effects, values))
         if share > best.share + CLOSE:
-            best = Dependence(name, share, _ratios(effects, values))
+            best = Dependence(name, share, _ratios(effects, values), _ranges(effects, values))
     return best if best.share >= LEAST_SHARE else Dependence("", best.share, ())
 
 
@@ -100,3 +102,9 @@ def _mean(effects: Sequence[LogRatio]) -> float:
 def _ratios(effects: Sequence[LogRatio], values: Sequence[str]) -> tuple[tuple[str, float], ...]:
     ratios = {value: math.exp(_mean(some)) for value, some in _divided(effects, values).items()}
     return tuple(sorted(ratios.items(), key=lambda pair: pair[1]))
+
+
+def _ranges(effects: Sequence[LogRatio], values: Sequence[str]) -> tuple[tuple[str, float, float], ...]:
+    unlike = [(v, some) for v, some in _divided(effects, values).items() if len(some) > 1 and combine(some).q_p < AGREE]
+    ratios = [(value, [math.exp(effect.value) for effect in some]) for value, some in unlike]
+    return tuple((value, min(some), max(some)) for value, some in ratios)

@@ -1,6 +1,7 @@
 """The facts of many groups as numbers, so that groups with equal held facts are found at once. Pure; NumPy.
 
-A fact that is not known equals only itself on the same target. Names that no group knows are not held: nobody can tell
+A fact that is not known equals only itself on the same target, or where it is a controller's own, on the same controller:
+two filesystems on an HBA whose cache nobody told are comparable. Names that no group knows are not held: nobody can tell
 them apart, and the answer lists those of them that every run has. So it is for each lab and each published report: what
 none of its groups knows is equal among them, whatever others know.
 """
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 SEED = 20_130_517
 NONE = "none"
 _ONE_OF_A_HOST = frozenset({"architecture", "board"})
+_ONE_OF_A_CONTROLLER = frozenset({"controller_cache"})
 _BY_TOOL = frozenset({*WORKLOAD_FACTS, *POINT})  # that some tools do not have: known or unknown by tool
 
 
@@ -93,10 +95,13 @@ class FactCodes:
     def _stand_in(self, name: str, group: RunGroup, place: int, tools: Collection[str]) -> tuple[str, bool]:
         """Return what stands for a fact that a group does not tell, and whether it is unknown."""
         configuration = group.configuration
-        if name in _ONE_OF_A_HOST and (host := configuration.get("host")):
+        host = configuration.get("host")
+        if name in _ONE_OF_A_HOST and host:
             return f"\0of {host}", False
         if name in MACHINE_FACTS and name not in self._held_of[group.source]:
             return f"\0nowhere in {group.source}", True
+        if name in _ONE_OF_A_CONTROLLER and host and (controller := configuration.get("controller")):
+            return f"\0unknown of {controller} in {host}", True
         if name in MACHINE_FACTS or configuration.get("tool", "") in tools:
             return f"\0unknown {group.target or place}", True
         return "\0not labelled", False

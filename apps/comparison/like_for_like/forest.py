@@ -31,17 +31,22 @@ class ForestRow:
     is_combined: bool = False
     n: tuple[int, int] | None = None
     effect: StratumEffect | None = None
+    marks: str = ""  # letters of the caveats that are about this set and not about all
 
 
 @dataclass(frozen=True)
 class Forest:
-    """Rows with the ends of the axis and its ticks. `left_out`: strata that a small plot does not draw."""
+    """Rows with the ends of the axis and its ticks. `left_out`: strata that a small plot does not draw.
+
+    `caveats`: those of the runs in the sets, a line each, with the letter by which rows are marked.
+    """
 
     rows: tuple[ForestRow, ...]
     low: float
     high: float
     ticks: tuple[float, ...]
     left_out: int = 0
+    caveats: tuple[str, ...] = ()
 
     def place(self, ratio: float) -> float:
         """Return where a ratio stands on the axis, 0 to 1; what is beyond its ends stands there."""

@@ -55,6 +55,7 @@ class ForestPlaces:
     ticks: tuple[TickPlace, ...]
     height: int
     left_out: int
+    caveats: tuple[str, ...] = ()  # in words, with the letters by which rows are marked
     width: int = WIDTH
 
     @property
@@ -69,16 +70,17 @@ class ForestPlaces:
 
 def places(plot: Forest) -> ForestPlaces:
     """Return the places of a plot's marks."""
-    left = min(WIDEST, max([LABELS, *(CHARACTER * len(row.label) + 4 for row in plot.rows)]))
+    left = min(WIDEST, max([LABELS, *(CHARACTER * len(f"{row.label} {row.marks}") + 4 for row in plot.rows)]))
     marks = [_mark(plot, row, TOP + ROW * (number + 0.5), left) for number, row in enumerate(plot.rows)]
     ticks = [TickPlace(_x(plot, tick, left), tick_text(tick), tick == 1.0) for tick in plot.ticks]
-    return ForestPlaces(tuple(marks), tuple(ticks), TOP + ROW * len(marks) + BOTTOM, plot.left_out)
+    return ForestPlaces(tuple(marks), tuple(ticks), TOP + ROW * len(marks) + BOTTOM, plot.left_out, plot.caveats)
 
 
 def _mark(plot: Forest, row: ForestRow, y: float, left: float) -> MarkPlace:
     low, high = (None if bound is None else _x(plot, bound, left) for bound in (row.low, row.high))
     interval = "" if row.low is None or row.high is None else f" ({ratio_text(row.low)} – {ratio_text(row.high)})"
-    label = row.label if len(row.label) <= LONGEST else f"{row.label[: LONGEST - 1]}…"
+    most = LONGEST - len(row.marks)
+    label = row.label if len(row.label) <= most else f"{row.label[: most - 1]}…"
     return MarkPlace(
         row, label, y, _x(plot, row.ratio, left), low, high, f"{row.label}: {ratio_text(row.ratio)} ×{interval}"
     )

@@ -17,6 +17,7 @@ from apps.comparison.like_for_like.answers import FactorAnswer
 from apps.comparison.like_for_like.fact_codes import matches
 from apps.comparison.like_for_like.nearest import MissingRuns, runs_beside, runs_for
 from apps.comparison.like_for_like.run_group import MACHINE_FACTS, NONE, WORKLOAD_FACTS, RunGroup, facts_of_run
+from apps.comparison.like_for_like.selection import FactorSelection, QuestionReference
 from apps.comparison.like_for_like.sentences import missing_words
 from apps.comparison.questions.factor import Factor
 from apps.comparison.readings import POINT
@@ -28,6 +29,7 @@ from apps.runs.fio_options import BY_NAME
 from apps.runs.models import Run
 from apps.runs.start.repeat import template_of
 from apps.runs.states import State
+from apps.studies.models import Plan
 
 MOST_TARGETS = 4  # of one missing side
 _OF_JOBS = frozenset({*WORKLOAD_FACTS, *POINT, *BY_NAME, "points", "tool"})
@@ -50,6 +52,8 @@ class MissingPlan:
     changed: tuple[str, ...] = ()  # the options of the job that differ from those of the run
     problem: str = ""
     beside: int | None = None  # a run beside which they are missing, that the start form can begin with
+    question: str = ""  # for which it is made, as `QuestionReference` is as text
+    made: Plan | None = None  # the newest that was made of it already
 
     @property
     def address(self) -> str:
@@ -63,7 +67,8 @@ class MissingPlan:
         if "direct" in self.changed:
             ways = {"direct" if job["direct"] else "buffered" for job in self.jobs}
             pairs.append(("direct", "both" if len(ways) > 1 else ways.pop()))
-        return f"{reverse('plan-make')}?{urlencode([*pairs, ('notes', '; '.join(self.texts))])}"
+        pairs += [("notes", "; ".join(self.texts)), *([("question", self.question)] if self.question else [])]
+        return f"{reverse('plan-make')}?{urlencode(pairs)}"
 
 
 @dataclass(frozen=True)
@@ -74,16 +79,23 @@ class _Offer:
     facts: Mapping[str, str]
 
 
-def plans_for(answer: FactorAnswer, factor: Factor, lab_id: int) -> list[MissingPlan]:
+def plans_for(
+    answer: FactorAnswer, factor: Factor, lab_id: int, selection: FactorSelection | None = None
+) -> list[MissingPlan]:
     """Return a plan for the runs that would settle an answer, or make a matched set; a constant number of statements.
 
-    Called inside the scope of the lab.
+    Called inside the scope of the lab. Each says which plan was made of it already, for the same question.
     """
     offers = _offers(lab_id)
     choices = _find_choices(answer)
     newest = {pk for choice in choices for missing in choice for pk in missing[0].like.runs[-1:]}
     runs = Run.objects.select_related("workload").in_bulk(newest)
-    return [_plan_of_first(answer, factor, choice, runs, offers) for choice in choices]
+    question = str(QuestionReference(factor, selection or FactorSelection()))
+    plans = [replace(_plan_of_first(answer, factor, choice, runs, offers), question=question) for choice in choices]
+    titles = [plan.title for plan in plans if plan.address]
+    made = Plan.objects.filter(study__lab=lab_id, question=question, title__in=titles).order_by("pk") if titles else []
+    made_of = {plan.title: plan for plan in made}  # the newest of each
+    return [replace(plan, made=made_of.get(plan.title)) for plan in plans]
 
 
 def _find_choices(answer: FactorAnswer) -> list[list[Sequence[MissingRuns]]]:
@@ -94,7 +106,7 @@ def _find_choices(answer: FactorAnswer) -> list[list[Sequence[MissingRuns]]]:
     if answer.settling:
         return [[answer.settling]]
     if answer.missing and not answer.nearest:
-        return [[answer.missing]]
+        return [[answer.missing, *answer.other_missing]]
     return [[runs_for(pair), runs_beside(pair, 0), runs_beside(pair, 1)] for pair in answer.nearest]
 
 
@@ -158,7 +170,7 @@ def _job_of(run: Run | None) -> tuple[Json | None, str]:
     if template.problem:
         return None, cannot % {"run": run.pk, "why": template.problem.rstrip(".")}
     if len(template.jobs) != 1:
-        return None, _("Run %(run)s has several jobs, and a step of a plan has one.") % {"run": run.pk}
+        return None, _("Run %(run)s has several jobs, and the plan of a question repeats one.") % {"run": run.pk}
     if template.differences:
         return None, cannot % {"run": run.pk, "why": "; ".join(template.differences)}
     return dict(template.jobs[0]), ""

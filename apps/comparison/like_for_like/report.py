@@ -38,10 +38,13 @@ class QuestionReport:
         return (*self.answered, *self.open)
 
 
-def report(labs: Collection[int], selection: FactorSelection) -> QuestionReport:
-    """Return the answers to all questions from the runs of these labs, in a constant number of statements."""
+def report(labs: Collection[int], selection: FactorSelection, *, in_detail: bool = False) -> QuestionReport:
+    """Return the answers to all questions from the runs of these labs, in a constant number of statements.
+
+    `in_detail`: with the runs of each group and their dates.
+    """
     measures = [(selection.operation, selection.metric)] if selection.metric else MEASURES
-    groups = _chosen(load_groups(labs, measures, selection.study), selection)
+    groups = _chosen(load_groups(labs, measures, selection.study, in_detail=in_detail), selection)
     codes: dict[Measure, FactCodes] = {}
     answers = judge([first_answer(factor, groups, selection, codes) for factor in FACTORS])
     return QuestionReport(

@@ -11,17 +11,22 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self
-from urllib.parse import quote, urlencode
+from urllib.parse import parse_qs, quote, urlencode
+
+from django.urls import reverse
 
 from apps.comparison.labels import UNKNOWN
 from apps.comparison.like_for_like.run_group import RunGroup
 from apps.comparison.like_for_like.strata import MovedFacts
 from apps.comparison.question import MOST_FILTERS, NAME, NOT_FILTERS, QuestionError, text
+from apps.comparison.questions import BY_NAME
+from apps.comparison.questions.factor import Factor
 from apps.runs.metrics import METRICS, OPERATIONS
 
 WORDS = ("operation", "metric", "against", "hold", "ignore", "published", "study")
 YES = "yes"
 PAGING = ("cursor", "limit")  # of lists; there is one page of questions
+LONGEST_REFERENCE = 1000  # of a question to which something else refers
 LONGEST_NAME = 200  # of a label
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
 _PARTS = re.compile(r'\s*"(?:[^"]|"")*"\s*|[^,]+')
@@ -89,6 +94,44 @@ def _passes(group: RunGroup, name: str, values: set[str]) -> bool:
     stored = group.texts.get(name)
     known = {str(stored) if stored is not None else None, group.facts.get(name)} - {None, ""}
     return bool(known & values) if known else UNKNOWN in values
+
+
+@dataclass(frozen=True)
+class QuestionReference:
+    """A question with what was selected, as something else refers to it: `software_raid?metric=iops&operation=randread`."""
+
+    factor: Factor
+    selection: FactorSelection = field(default_factory=FactorSelection)
+
+    def __str__(self) -> str:
+        text = f"{self.factor.name}?{self.selection.address}" if self.selection.address else self.factor.name
+        return text if len(text) <= LONGEST_REFERENCE else self.factor.name
+
+    @property
+    def title(self) -> str:
+        return str(self.factor.title)
+
+    @property
+    def address(self) -> str:
+        """Return the address of the question's page."""
+        path = reverse("question", args=[self.factor.name])
+        return f"{path}?{self.selection.address}" if self.selection.address else path
+
+
+def parse_reference(text: str) -> QuestionReference:
+    """Parse what `QuestionReference` is as text.
+
+    Raises:
+        QuestionError: There is no such question, or what is selected is not known.
+    """
+    name, _, query = text.partition("?")
+    if name not in BY_NAME:
+        raise QuestionError("question", name[:80], f"one of: {', '.join(BY_NAME)}")
+    try:
+        selected = parse_qs(query, max_num_fields=200)
+    except ValueError:
+        raise QuestionError("question", len(query), "at most 200 values") from None
+    return QuestionReference(BY_NAME[name], parse_selection(selected))
 
 
 def parse_selection(query: Mapping[str, Sequence[str]]) -> FactorSelection:

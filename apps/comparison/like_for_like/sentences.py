@@ -4,20 +4,28 @@ from collections.abc import Collection, Mapping, Sequence
 
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop, ngettext, pgettext
+from django.utils.translation import gettext_lazy, gettext_noop, ngettext, pgettext
 
 from apps.comparison.labels import IN_BYTES, YES_OR_NO, label_of, operation_of, text_of
 from apps.comparison.like_for_like.answers import FactorAnswer, LevelContrast, MatchedFinding, StratumEffect
 from apps.comparison.like_for_like.mixtures import ENOUGH
 from apps.comparison.like_for_like.nearest import MissingRuns, NearestPair
 from apps.comparison.like_for_like.run_group import POINTS, RunGroup
-from apps.comparison.like_for_like.strata import multiple_of_ram
 from apps.comparison.questions.factor import Factor
+from apps.comparison.questions.file_against_ram import multiple_of
 from apps.core import units
 from apps.runs.metrics import METRICS
 
+METHOD = gettext_lazy(
+    "Runs are held against each other only where all other known facts are equal. In each matched set: the ratio of "
+    "geometric means with Welch's 95 % interval on logarithms, from 3 runs on each side. Several sets are combined by "
+    "random effects (REML) with Hartung and Knapp's interval, fewer than 6 sets that agree by their inverse variances "
+    "with Meier's standard error. Sets that disagree beyond noise (Welch's test, p < 0.01) give no common effect. A "
+    "verdict needs p < 0.05 after Holm's correction for all effects that are shown together."
+)
 MOST_LEVELS = 4  # in one sentence
 MOST_FACTS = 4  # in one sentence
+WIDE = 1.25  # an interval that reaches beyond it, or below its inverse
 MOST_IN_LABEL = 5  # facts in the label of a stratum
 _IN_SUBTITLE = (
     "raid_level",
@@ -86,14 +94,27 @@ def sentence(answer: FactorAnswer, factor: Factor) -> str:
     if more > 0:
         parts.append(ngettext("%(n)s more level", "%(n)s more levels", more) % {"n": more})
     told = f"{', '.join(parts)} {pgettext('in 3 matched sets', 'in')} {sets}"
-    told = f"{told}: {finding_words(answer.finding)}" if len(contrasts) == 1 else told
+    if len(contrasts) == 1:
+        told = f"{told}: {finding_words(answer.finding)}{_doubt(contrasts[0])}"
     is_name = factor.level_name(contrasts[0].level) == contrasts[0].level  # `btrfs` stays as it is
     return told if is_name else capfirst(told)
+
+
+def _doubt(contrast: LevelContrast) -> str:
+    """Return what is to be added where no difference is shown and the interval is too wide to speak of none."""
+    low, high = contrast.interval or (1.0, 1.0)
+    if contrast.finding is not MatchedFinding.NO_EFFECT or (low >= 1 / WIDE and high <= WIDE):
+        return ""
+    return _("; the interval is wide, so there may be one")
 
 
 def _contrast(contrast: LevelContrast, factor: Factor, before: Sequence[LevelContrast]) -> str:
     """Return `hardware RAID 1.02 × software RAID (0.98 to 1.06)`; what it is held against is not repeated."""
     level, against = factor.level_name(contrast.level), factor.level_name(contrast.against)
+    if contrast.ratio is None:  # sets disagree
+        words = {"level": level, "against": against}
+        words |= dict(zip(("low", "high"), map(ratio_text, contrast.range), strict=True))
+        return _("%(level)s %(low)s × to %(high)s × %(against)s") % words
     low, high = contrast.interval or (0.0, 0.0)
     interval = _("(%(low)s to %(high)s)") % {"low": ratio_text(low), "high": ratio_text(high)}
     is_repeated = bool(before) and before[-1].against == contrast.against
@@ -109,6 +130,9 @@ def _dependence(contrast: LevelContrast, factor: Factor) -> str:
     }  # fmt: skip
     if contrast.dependence and contrast.dependence.fact:
         words["fact"] = _(label_of(contrast.dependence.fact))
+        if contrast.dependence.ranges:
+            text = _("depends on %(fact)s, and on more: %(level)s is %(low)s × to %(high)s × %(against)s")
+            return text % words
         return _("depends on %(fact)s: %(level)s is %(low)s × to %(high)s × %(against)s") % words
     return _("sets disagree and no fact alone explains it: %(level)s is %(low)s × to %(high)s × %(against)s") % words
 
@@ -140,6 +164,11 @@ def reason(answer: FactorAnswer, factor: Factor) -> str:
         ) % words
         return f"{told} {unknown}".strip()
     return _("No two runs are equal in everything else.")
+
+
+def all_missing_words(answer: FactorAnswer, factor: Factor) -> list[str]:
+    """Return what an answer lacks, each in words once: several pairs may lack the same runs."""
+    return list(dict.fromkeys(missing_words(missing, factor) for missing in answer.missing))
 
 
 def missing_words(missing: MissingRuns, factor: Factor) -> str:
@@ -216,13 +245,15 @@ def property_text(name: str, value: str) -> str:
 
 
 def sizes_text(effect: StratumEffect) -> str:
-    """Return the file sizes of both sides, as `100 MiB / 8000 MiB`, with their multiples of RAM."""
+    """Return the file sizes of both sides, as `100 MiB / 4 × 8 GiB`, with what all files together are of RAM."""
     texts = []
     for level in (effect.level, effect.against):
         group = effect.stratum.sides[level].groups[0]
         size = value_text("file_size", group.facts.get("file_size"))
-        multiple = multiple_of_ram(group.facts)
-        texts.append(f"{size} ({multiple} × RAM)" if multiple else size)
+        threads = group.facts.get("threads", "1")
+        multiple = multiple_of(group.facts)
+        files = size if threads == "1" else f"{threads} × {size}"  # each thread has a file of its own
+        texts.append(f"{files} ({multiple:.2g} × RAM)" if multiple else files)
     return " / ".join(texts)
 
 

@@ -15,8 +15,7 @@ from apps.comparison.labels import label_of
 from apps.comparison.like_for_like.answers import FactorAnswer
 from apps.comparison.like_for_like.cards import AnswerCard, card_of, claim_link_of, link_of, report_rows
 from apps.comparison.like_for_like.contrast_table import contrast_tables
-from apps.comparison.like_for_like.forest import MOST_ROWS, forest
-from apps.comparison.like_for_like.forest_svg import places
+from apps.comparison.like_for_like.forest import MOST_ROWS
 from apps.comparison.like_for_like.free_comparison import address_of_answer
 from apps.comparison.like_for_like.missing_plan import plans_for
 from apps.comparison.like_for_like.nearest import NearestPair
@@ -25,15 +24,22 @@ from apps.comparison.like_for_like.report_questions import questions_of_reports
 from apps.comparison.like_for_like.scope import labs_of
 from apps.comparison.like_for_like.selection import FactorSelection, parse_selection
 from apps.comparison.like_for_like.sentences import (
+    METHOD,
     measure_words,
     missing_words,
     nearest_words,
     words_of_measure,
 )
+from apps.comparison.like_for_like.set_caveats.findings import (
+    SetCaveats,
+    caveats_of_answer,
+    caveats_of_few,
+    has_few_runs,
+)
+from apps.comparison.like_for_like.set_caveats.words import caveat_rows, looked_words, marks_of
 from apps.comparison.question import QuestionError
 from apps.comparison.questions import BY_NAME
 from apps.comparison.questions.factor import Factor
-from apps.comparison.statistics.method import MATCHED
 from apps.core import units
 from apps.core.unit_base import base
 from apps.labs.access import member_required
@@ -41,6 +47,7 @@ from apps.labs.middleware import LabRequest
 from apps.labs.models import Role
 from apps.runs.metrics import METRICS
 
+SHORT = 4  # answers on the start page
 OWN_PARAMETERS = frozenset({"base", "published"})  # of the page of questions; with any other it is a comparison
 DOWNLOADS = (
     ("json", "JSON"), ("csv", "CSV"), ("mediawiki", "MediaWiki"), ("dokuwiki", "DokuWiki"), ("markdown", "Markdown"),
@@ -52,22 +59,36 @@ def questions(request: LabRequest) -> HttpResponse:
     """Return the page of all questions."""
     selection = _selection(request)
     labs = labs_of(request.lab.pk, selection)
-    found = report(labs, selection)
+    has_few = has_few_runs(labs)
+    found = report(labs, selection, in_detail=has_few)
+    caveats = caveats_of_few(found.answered) if has_few else {}
     reports = questions_of_reports(labs) if selection.published else []
     return render(
         request,
         "comparison/questions.html",
         {
-            "cards": [card_of(answer, selection) for answer in found.answered],
+            "cards": [card_of(answer, selection, caveats.get(answer.factor)) for answer in found.answered],
             "open": [card_of(answer, selection) for answer in found.open],
             "report": found,
             "reports": [(one.study, report_rows(one)) for one in reports],
             "selection": selection,
             "may_claim": request.member.covers(Role.ENGINEER),
             "other": reverse("compare") + ("" if selection.published else "?published=yes"),
-            "method": MATCHED,
+            "method": METHOD,
         },
     )
+
+
+def short_questions(request: LabRequest) -> HttpResponse:
+    """Return the first answers in one sentence each, for the start page."""
+    selection = FactorSelection()
+    labs = labs_of(request.lab.pk, selection)
+    has_few = has_few_runs(labs)
+    found = report(labs, selection, in_detail=has_few)
+    answers = found.answered[:SHORT]
+    caveats = caveats_of_few(answers) if has_few else {}
+    cards = [card_of(answer, selection, caveats.get(answer.factor)) for answer in answers]
+    return render(request, "comparison/_questions-short.html", {"cards": cards, "report": found})
 
 
 @require_safe
@@ -89,19 +110,21 @@ def _selection(request: LabRequest) -> FactorSelection:
 
 
 def _context(request: LabRequest, answer: FactorAnswer, factor: Factor, selection: FactorSelection) -> dict[str, Any]:
-    plot = places(forest(answer, factor, MOST_ROWS)) if answer.contrasts else None
-    card = AnswerCard(answer, factor, link_of(factor, selection), address_of_answer(answer, factor), plot)
+    caveats = caveats_of_answer(answer)
+    free = address_of_answer(answer, factor)
+    card = AnswerCard(answer, factor, link_of(factor, selection), free, caveats=caveats, most_rows=MOST_ROWS)
     measured = selection.with_(operation=answer.operation, metric=answer.metric)  # another measure has other levels
+    found = caveat_rows(caveats)
     may_start = request.member.covers(Role.ENGINEER) and not selection.published and not selection.study
     return {
         "card": card,
         "answer": answer,
         "factor": factor,
         "selection": selection,
-        "contrasts": [
-            {**table, "claim": claim_link_of(factor, selection, answer, level=contrast.level, against=contrast.against)}
-            for table, contrast in zip(contrast_tables(answer, factor), answer.contrasts, strict=True)
-        ],
+        "contrasts": _contrasts(answer, factor, selection, caveats),
+        "caveats": found,
+        "is_warned": any(caveat.warning for caveat in found),
+        "caveats_looked_at": looked_words(caveats),
         "all_sets": f"/api/v1/questions/{factor.name}/?{urlencode([*selection.pairs(), ('format', 'json')])}",
         "may_claim": request.member.covers(Role.ENGINEER),
         "claim_link": claim_link_of(factor, selection, answer, against=selection.against),
@@ -128,9 +151,9 @@ def _context(request: LabRequest, answer: FactorAnswer, factor: Factor, selectio
              measure == (answer.operation, answer.metric))
             for measure in dict.fromkeys((*factor.asks, (answer.operation, answer.metric)))
         ],
-        "missing": [missing_words(missing, factor) for missing in answer.missing],
+        "missing": card.missing,
         "settling": [missing_words(missing, factor) for missing in answer.settling],
-        "plans": plans_for(answer, factor, request.lab.pk) if may_start else [],
+        "plans": plans_for(answer, factor, request.lab.pk, selection) if may_start else [],
         "may_start": may_start,
         "levels": [
             (factor.level_name(level), n, link_of(factor, measured.with_(against=level)))
@@ -142,8 +165,25 @@ def _context(request: LabRequest, answer: FactorAnswer, factor: Factor, selectio
             for name, label in DOWNLOADS
         ],
         "measure": measure_words(answer),
-        "method": MATCHED,
+        "method": METHOD,
     }  # fmt: skip
+
+
+def _contrasts(
+    answer: FactorAnswer, factor: Factor, selection: FactorSelection, caveats: SetCaveats
+) -> list[dict[str, Any]]:
+    """Return the tables of the contrasts, with the address of a claim about each and the letters of their sets' caveats."""
+    return [
+        {
+            **table,
+            "claim": claim_link_of(factor, selection, answer, level=contrast.level, against=contrast.against),
+            "rows": [
+                {**row, "marks": marks_of(caveats, effect)}
+                for row, effect in zip(table["rows"], contrast.effects, strict=False)
+            ],
+        }
+        for table, contrast in zip(contrast_tables(answer, factor), answer.contrasts, strict=True)
+    ]
 
 
 def _address_if_unknown_is_equal(pair: NearestPair, factor: Factor, selection: FactorSelection) -> str:

@@ -1,8 +1,9 @@
 """The runs of a lab in groups that are alike, for questions with everything else held equal.
 
-Five statements, however many runs and questions there are: which measures and configurations there are, one run of each
-configuration with its facts, the groups with their moments, and one example of each set of points; a sixth for dates,
-and one for each layer of volumes where single disks have some. PostgreSQL groups by numbers alone
+Six statements, however many runs and questions there are: which measures and configurations there are, one run of each
+configuration with its facts, which runs have several values at one point, the groups with their moments, and one example
+of each set of points; one more for dates, some for runs of several values, and one for each layer of volumes where
+single disks have some. PostgreSQL groups by numbers alone
 (`Run.configuration_key`), so no facts are read but those of one run of each configuration.
 
 The unit is the run: of a run that was measured at several points the mean logarithm counts, and only runs that were
@@ -10,15 +11,18 @@ measured at the same points are in one group.
 """
 
 import re
+import zlib
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean, variance
 from typing import Any, NamedTuple
 
 from django.db.models.expressions import RawSQL
 
 from apps.comparison.fact_names import workload_facts
 from apps.comparison.like_for_like.run_group import NONE, RunGroup, facts_of_run, place_of_run, point_facts
+from apps.comparison.queries.part_sums import WholeValue, find_runs_of_parts, load_wholes
 from apps.comparison.readings import MOST, POINT
 from apps.comparison.statistics.meta_analysis import Moments
 from apps.core import sql
@@ -46,6 +50,7 @@ SELECT run.number, count(*), min(whole.run_id), max(whole.run_id), {runs}, {mome
 FROM (
     SELECT run_id, {measures}
     FROM runs_sample WHERE measure_id = ANY(%(measures)s::smallint[]) AND value > 0 AND value < %(most)s
+        AND run_id NOT IN (SELECT unnest(%(of_parts)s::bigint[]))
     GROUP BY run_id OFFSET 0
 ) AS whole
 JOIN (
@@ -83,21 +88,31 @@ def load_groups(
     first_of = dict(sql.rows(_KEYS, {"labs": list(labs), "study": study})) if ids and labs else {}
     known = _configurations(first_of)
     numbers = {key: known.numbers[key] for key in first_of if key in known.numbers}
+    of_parts = find_runs_of_parts(labs, ids) if numbers else []
     values = {
         "labs": list(labs), "measures": list(ids), "most": MOST, "most_runs": MOST_RUNS,
-        "keys": list(numbers), "numbers": list(numbers.values()),
+        "keys": list(numbers), "numbers": list(numbers.values()), "of_parts": of_parts,
     }  # fmt: skip
     alike = _merged(sql.rows(_statement(ids, in_detail=in_detail), values) if numbers else [], list(ids))
     examples = {(place.points, place.values): (some.first, place.measure) for place, some in alike.items()}
     points = _points(examples, ids)
-    dates = _dates({run for some in alike.values() for run in (some.first, some.last)}) if in_detail else {}
-    for place, some in alike.items():
-        facts, target, stored, source = known.configurations[place.configuration]
-        groups[ids[place.measure]].append(
+    found = [
+        KnownGroup(place.configuration, place.measure, points[place.points, place.values], some)
+        for place, some in alike.items()
+    ]
+    found += _put_together(of_parts, ids, numbers)
+    dates = _dates({run for one in found for run in (one.runs.first, one.runs.last)}) if in_detail else {}
+    configurations: dict[
+        tuple[int, tuple[tuple[str, str], ...]], dict[str, str]
+    ] = {}  # shared by groups at other points
+    for one in found:
+        facts, target, stored, source = known.configurations[one.configuration]
+        some = one.runs
+        groups[ids[one.measure]].append(
             RunGroup(
-                configuration=facts,
+                configuration=configurations.setdefault((one.configuration, one.part), {**facts, **dict(one.part)}),
                 logs=some.logs,
-                point=points[place.points, place.values],
+                point=one.point,
                 runs=tuple(sorted(some.runs)[:MOST_RUNS]),
                 target=target,
                 began=min(dates.get(some.first, ""), dates.get(some.last, "")),
@@ -132,6 +147,43 @@ class AlikeRuns(NamedTuple):
         return AlikeRuns(self.logs + other.logs, first, last, (*self.runs, *other.runs))
 
 
+class KnownGroup(NamedTuple):
+    """Alike runs with their place; `part` are facts of values that are each of one of several jobs."""
+
+    configuration: int
+    measure: int
+    point: Mapping[str, str]
+    runs: AlikeRuns
+    part: tuple[tuple[str, str], ...] = ()
+
+
+def _put_together(runs: Collection[int], measures: Collection[int], numbers: Mapping[int, int]) -> list[KnownGroup]:
+    """Return the groups of runs with several values at one point, put together; `numbers`: configurations by key."""
+    if not runs:
+        return []
+    keys = dict(Run.objects.filter(pk__in=_unnested(runs)).order_by().values_list("pk", "configuration_key"))
+    alike: dict[tuple[int, int, tuple[tuple[str, str], ...], str], list[WholeValue]] = defaultdict(list)
+    for whole in load_wholes(runs, measures):
+        number = numbers.get(keys.get(whole.run, 0))
+        if number is not None:
+            alike[number, whole.measure, whole.part, _signature(whole)].append(whole)
+    return [
+        KnownGroup(number, measure, point_facts(some[0].points, signature), _alike_runs(some), part)
+        for (number, measure, part, signature), some in alike.items()
+    ]
+
+
+def _signature(whole: WholeValue) -> str:
+    points = sorted(str([point[name] for name in POINT]) for point in whole.points)
+    return f"{len(points)} values put together, {zlib.crc32(chr(10).join(points).encode())}"
+
+
+def _alike_runs(some: Sequence[WholeValue]) -> AlikeRuns:
+    logs, runs = [whole.log for whole in some], sorted(whole.run for whole in some)
+    moments = Moments(len(logs), fmean(logs), variance(logs) if len(logs) > 1 else 0.0)
+    return AlikeRuns(moments, runs[0], runs[-1], runs)
+
+
 def _statement(measures: Iterable[int], *, in_detail: bool) -> str:
     """Return the statement for measures, whose ids it has in clear: as parameters they would take twice the time."""
 
@@ -149,12 +201,12 @@ def _merged(rows: Iterable[tuple[Any, ...]], measures: Sequence[int]) -> dict[Gr
     for number, n, first, last, runs, *moments in rows:
         if number is None:
             continue  # finished a moment ago
-        for measure, points, count, mean, variance in zip(
+        for measure, points, count, mean, spread in zip(
             measures, moments[::4], moments[1::4], moments[2::4], moments[3::4], strict=True
         ):
             if count:
                 place = GroupPlace(number, measure, points, count)
-                some = AlikeRuns(Moments(n, mean, variance or 0.0), first, last, runs or ())
+                some = AlikeRuns(Moments(n, mean, spread or 0.0), first, last, runs or ())
                 alike[place] = alike[place].joined(some) if place in alike else some
     return alike
 

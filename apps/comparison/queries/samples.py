@@ -59,16 +59,6 @@ def load(question: Question) -> list[Reading]:
     return result
 
 
-def has_too_many(question: Question) -> bool:
-    """Return whether a question has more than `MOST_SAMPLES`, without loading them.
-
-    Raises:
-        QuestionError: The question cannot be answered.
-    """
-    samples = Sample.objects.filter(measure__operation=question.operation, measure__metric=question.metric)
-    return chosen(samples, question.filters).order_by()[: MOST_SAMPLES + 1].count() > MOST_SAMPLES
-
-
 def load_many(questions: Sequence[Question]) -> Iterator[list[Reading] | QuestionError]:
     """Yield for each question its readings, or why there are none; an error of one does not affect the others."""
     wanted = [_wanted(number, question) for number, question in enumerate(questions)]

@@ -14,13 +14,6 @@ WITHHELD = (
     "Cells that hold unlike configurations have no interval and no verdict; nor have cells that differ from the "
     "baseline's in more than what is compared, or may differ in what is known of neither."
 )
-MATCHED = (
-    "Runs are held against each other only where all other known facts are equal. In each matched set: the ratio of "
-    "geometric means with Welch's 95 % interval on logarithms, from 3 runs on each side. Several sets are combined by "
-    "random effects (REML) with Hartung and Knapp's interval, fewer than 6 sets that agree by their inverse variances "
-    "with Meier's standard error. Sets that disagree beyond noise (Welch's test, p < 0.01) give no common effect. A "
-    "verdict needs p < 0.05 after Holm's correction for all effects that are shown together."
-)
 WHEN = (
     f"The bootstrap stands where the data are skewed, and with {ENOUGH_FOR_BOOTSTRAP} to {ENOUGH_FOR_SHAPE - 1} runs "
     "where it is the wider of the two."

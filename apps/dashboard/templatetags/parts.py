@@ -11,6 +11,7 @@ from django.utils.translation import gettext, pgettext
 from apps.comparison.labels import IN_BYTES, YES_OR_NO, label_of, operation_of
 from apps.core import units
 from apps.inventory.vocabulary import Absence
+from apps.runs.host_guards.labels import label_guard
 from apps.runs.metrics import METRICS
 
 register = template.Library()
@@ -49,6 +50,7 @@ def words(name: object) -> str:
 
 
 register.filter("fact_name", label_of)
+register.filter("guard_name", label_guard)
 
 
 @register.filter

@@ -16,11 +16,13 @@ from apps.inventory.models import Host
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
 from apps.labs.models import Role
+from apps.plans.models import HostWait, PlanSchedule
 from apps.runs.models import Run
 from apps.runs.queue import MOST_AT_ONCE, MOVES, WAITING, abandon_host, cancel_runs, move_run, set_priority
 from apps.runs.states import Priority, State
 from apps.runs.workload import WorkloadError
 
+MOST_OF_PLANS = 20  # hosts for which a plan waits, and schedules that come
 MOVE_SIGNS = (
     ("front", "⤒", gettext_lazy("to the front")), ("up", "↑", gettext_lazy("up")), ("down", "↓", gettext_lazy("down")),
 )  # fmt: skip
@@ -34,7 +36,12 @@ def queue(request: LabRequest) -> HttpResponse:
 def _page(request: LabRequest, message: str = "") -> HttpResponse:
     """Return the whole page, or for htmx its table, with what was just done."""
     page = queue_page(request.lab, request.GET.get("page"))
-    context = {"page": page, "message": message, "moves": MOVE_SIGNS}
+    waits = HostWait.objects.filter(execution__plan__study__lab=request.lab).select_related("execution__plan", "host")
+    schedules = PlanSchedule.objects.filter(plan__study__lab=request.lab, next_at__isnull=False).select_related("plan")
+    context = {
+        "page": page, "message": message, "moves": MOVE_SIGNS,
+        "waits": waits.order_by("since")[:MOST_OF_PLANS], "schedules": schedules.order_by("next_at")[:MOST_OF_PLANS],
+    }  # fmt: skip
     if request.htmx:  # type: ignore[attr-defined]
         return render(request, "dashboard/_queue.html", context)
     return render(request, "dashboard/queue.html", context | {"priorities": [choice.label for choice in Priority]})

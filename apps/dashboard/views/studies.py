@@ -1,5 +1,7 @@
 """Studies: the list, and each as a lab report."""
 
+from typing import Any
+
 from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import render
@@ -11,6 +13,7 @@ from apps.dashboard.studies.study_list import listed
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
 from apps.labs.models import Role
+from apps.plans.published_procedure import StudyRepetition, offers_of
 from apps.studies.lookup import study_named
 from apps.studies.models import Study
 
@@ -30,4 +33,12 @@ def studies(request: LabRequest) -> HttpResponse:
 @member_required()
 def study(request: LabRequest, slug: str) -> HttpResponse:
     result = study_named(slug)
-    return render(request, "studies/study.html", {**context_of(result), "may_edit": may_edit(request, result)})
+    context = {**context_of(result), "may_edit": may_edit(request, result)}
+    return render(request, "studies/study.html", {**context, "repetition": _repetition(request, result, context)})
+
+
+def _repetition(request: LabRequest, study: Study, context: dict[str, Any]) -> StudyRepetition | None:
+    """Return how a published study can be repeated; None for own studies, and for people who may write no plan."""
+    if not study.lab.is_published or not request.member.covers(Role.ENGINEER):
+        return None
+    return StudyRepetition(offers_of(entry.plan for entry in context["plans"]))

@@ -1,4 +1,4 @@
-"""The document of a study: title, source, set-up, procedure, results, claims, caveats, remarks and provenance."""
+"""The document of a study: title, source, set-up, procedure, results, questions, claims, caveats, remarks and provenance."""
 
 import hashlib
 from collections.abc import Callable, Sequence
@@ -17,6 +17,7 @@ from apps.comparison.claims.presentation import matched_of
 from apps.comparison.in_studies.caveats import caveats_of
 from apps.comparison.in_studies.printed_results import Results, results_of
 from apps.comparison.like_for_like.contrast_section import contrast_section
+from apps.comparison.like_for_like.report_questions import ReportQuestions, questions_of_report
 from apps.comparison.question import Question
 from apps.core import units
 from apps.core.tables import Document, Footer, LongTable, Picture, Section, Table, columns_of
@@ -26,6 +27,7 @@ from apps.studies.translations import in_words, pairs_of
 from apps.wiki.documents.formats import ENGLISH, date, language_name, verdict
 from apps.wiki.documents.machines import StudyMachines, sections_of
 from apps.wiki.documents.procedure import Procedure, procedure_of
+from apps.wiki.documents.report_questions import questions_section
 from apps.wiki.documents.results import (
     Found,
     Own,
@@ -66,6 +68,10 @@ class Contents:
     @cached_property
     def measured(self) -> Sequence[tuple[Question, Found]]:
         return measured_of(self.study)
+
+    @cached_property
+    def asked(self) -> ReportQuestions | None:
+        return questions_of_report(self.study)
 
     @cached_property
     def claims(self) -> Sequence[Claim]:
@@ -134,6 +140,7 @@ def written(contents: Contents, language: str, addresses: Addresses) -> Document
             *_set_up(contents.machines),
             *procedure_of(contents.procedure),
             *_results(contents, addresses),
+            *_questions(contents),
             *_claims(contents, language),
             *_caveats(contents),
             *_remarks(study),
@@ -207,6 +214,11 @@ def _results(contents: Contents, addresses: Addresses) -> list[Section]:
     reported = [*printed_sections(contents.results, picture_of), *own_sections(contents.compared, picture_of)]
     sections = reported or measured_sections(contents.measured)
     return [Section(_("Results"), paragraphs=() if sections else (_("Nothing has been measured yet."),)), *sections]
+
+
+def _questions(contents: Contents) -> list[Section]:
+    """Return what a published report asked with what its data support; nothing for a lab's own study."""
+    return [questions_section(contents.asked)] if contents.asked else []
 
 
 def _claims(contents: Contents, language: str) -> list[Section]:

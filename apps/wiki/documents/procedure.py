@@ -10,17 +10,17 @@ from django.utils.translation import gettext_noop
 from apps.core import units
 from apps.core.tables import Section, Table
 from apps.runs.models import Run
-from apps.studies.models import Guard, PlanPoint, Study
+from apps.studies.models import PlanPoint, Study
 from apps.studies.plans.plan_page import (
     PlanPage,
     PlanPageCell,
-    guard_text,
+    column_words,
     not_counted_text,
     options_text,
     plans_of_study,
     with_standing,
 )
-from apps.studies.plans.workload import unlike_options
+from apps.studies.plans.workload import unlike_options_of_jobs
 from apps.wiki.documents.formats import number
 
 _RULES = {
@@ -34,7 +34,7 @@ _RULES = {
         "%(range_percent)s %% of the mean and a slope excursion of at most %(slope_percent)s %%; at most %(at_most)s rounds."
     ),
     "saturation": gettext_noop(
-        "Point after point until p%(percentile)s of completion latency passes %(bound_ms)s ms; rounds of each point: "
+        "Point after point until p%(percentile)s of latency passes %(bound_ms)s ms; rounds of each point: "
         "%(rounds)s; points at least: %(least_points)s."
     ),
 }
@@ -80,7 +80,7 @@ def _plan(plan_shown: PlanPage) -> Iterable[Section]:
     yield Section(
         plan.title,
         paragraphs=tuple(paragraphs),
-        items=tuple(_guard(guard, plan.standing) for guard in plan.guards.all()),
+        items=tuple(number(sentence) for _guard, sentence in plan_shown.guards),
         level=3,
     )
     lines = (*_reasons(plan_shown), *map(not_counted_text, plan_shown.not_counted))
@@ -104,22 +104,22 @@ def _figures(rule: Mapping[str, object]) -> dict[str, str]:
     return {name: number(f"{value:g}") for name, value in rule.items() if isinstance(value, int | float)}
 
 
-def _guard(guard: Guard, standing: str) -> str:
-    return with_standing(number(guard_text(guard)), standing)
-
-
 def _matrix(plan_shown: PlanPage) -> Table:
-    options = {pk: number(options_text(values)) for pk, values in unlike_options(plan_shown.points).items()}
-    titles = [_("Configuration"), *(_column(point, options.get(point.pk, "")) for point in plan_shown.points)]
+    unlike = unlike_options_of_jobs(plan_shown.points)
+    titles = [_("Configuration"), *(_column(point, unlike.get(point.pk, ())) for point in plan_shown.points)]
     return Table.of(
         titles, [[row.row.label, *(_state(cell) for cell in row.cells)] for row in plan_shown.rows], row_heads=True
     )
 
 
-def _column(point: PlanPoint, options: str) -> str:
-    """Return a column's title, with the options of fio that tell it from the others: `4k reads (sync: fsync)`."""
+def _column(point: PlanPoint, unlike: Sequence[Mapping[str, object]]) -> str:
+    """Return a column's title, with the options of fio that tell it from the others: `4k reads (sync: fsync)`.
+
+    Of jobs that run at the same time each is named.
+    """
     title = point.label or _size(point) or point.name
-    return f"{title} ({options})" if options else title
+    words = number(column_words(point, unlike) if point.jobs else ", ".join(map(options_text, unlike)))
+    return f"{title} ({words})" if words else title
 
 
 def _size(point: PlanPoint) -> str:

@@ -6,28 +6,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from apps.comparison import caveats
 from apps.comparison.claims.checks.outcomes import NOT_CHECKABLE
-from apps.comparison.claims.evidence import caveat_entry, whole_readings
+from apps.comparison.claims.evidence import caveat_entry
 from apps.comparison.claims.matched.claimed_question import ClaimedQuestion
-from apps.comparison.claims.matched.stored_answer import contrast_of, runs_of_sets, stored_of
+from apps.comparison.claims.matched.stored_answer import contrast_of, stored_of
 from apps.comparison.claims.matched.verdict import verdict_of_contrast
 from apps.comparison.labels import IN_BYTES
 from apps.comparison.like_for_like.answers import LevelContrast
 from apps.comparison.like_for_like.fact_codes import matches
 from apps.comparison.like_for_like.report import answer_pair
 from apps.comparison.like_for_like.scope import labs_of
+from apps.comparison.like_for_like.set_caveats.findings import AskedSets, find_caveats
 from apps.comparison.like_for_like.strata import IDENTITIES
 from apps.comparison.question import QuestionError
-from apps.comparison.readings import Reading
 from apps.core import units
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
-from apps.runs.models import Sample
 
 Json = dict[str, Any]
 RULES = 2  # raise it when the same answer may get another verdict, so that stored ones are made again
-MOST_CAVEAT_SAMPLES = 2_000
 # What may be behind a difference, the worst first: `differs` although it was moved out of the way, `unknown` but on one
 # target, `not_recorded` by any run, `implied` by the factor, `time`: one level was measured before the other.
 KINDS = ("differs", "time", "unknown", "not_recorded", "implied")
@@ -138,11 +135,8 @@ def _side_text(name: str, values: list[str]) -> str:
 
 
 def _caveats(contrast: LevelContrast | None, operation: str, metric: str) -> list[Json]:
-    """Return the caveats of the samples in the sets, side by side; of very many samples those of the first sets."""
-    places = {run: (number, level) for number, level, runs in runs_of_sets(contrast) for run in runs}
-    samples = Sample.objects.filter(run__in=places, measure__operation=operation, measure__metric=metric)
-    rows = dict(samples.order_by("run_id", "id").values_list("pk", "run_id")[:MOST_CAVEAT_SAMPLES])
-    cells: dict[tuple[int, str], list[Reading]] = {}
-    for pk, reading in whole_readings(rows).items():
-        cells.setdefault(places[rows[pk]], []).append(reading)
-    return [caveat_entry(caveat) for caveat in caveats.of_cells(cells)] if cells else []
+    """Return the caveats of the runs in the sets, side by side."""
+    if contrast is None:
+        return []
+    (found,) = find_caveats([AskedSets((contrast,), (operation, metric))])
+    return [caveat_entry(one.caveat) for one in found.found]

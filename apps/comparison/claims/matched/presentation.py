@@ -15,7 +15,7 @@ from apps.comparison.like_for_like.answers import FactorAnswer
 from apps.comparison.like_for_like.contrast_table import contrast_tables
 from apps.comparison.like_for_like.forest import FEW_ROWS, MOST_ROWS, forest
 from apps.comparison.like_for_like.forest_svg import ForestPlaces, places
-from apps.comparison.like_for_like.sentences import measure_words, missing_words, nearest_words, sentence
+from apps.comparison.like_for_like.sentences import all_missing_words, measure_words, nearest_words, sentence
 from apps.comparison.questions.factor import Factor
 
 
@@ -89,7 +89,7 @@ class MatchedClaim:
 
     @property
     def missing(self) -> list[str]:
-        return [missing_words(one, self.factor) for one in self.answer.missing] if self.answer else []
+        return all_missing_words(self.answer, self.factor) if self.answer else []
 
     @property
     def nearest(self) -> list[str]:

@@ -7,7 +7,7 @@ Sets keep the moments of their sides, so ratios and intervals come from the same
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -104,7 +104,12 @@ def contrast_of(stored: Mapping[str, Any]) -> LevelContrast | None:
         _combination(kept["combination"]),
         MatchedFinding(kept["finding"]),
         kept["p_adjusted"],
-        Dependence(dependence["fact"], dependence["share"], tuple((v, r) for v, r in dependence["values"]))
+        Dependence(
+            dependence["fact"],
+            dependence["share"],
+            tuple((value, ratio) for value, ratio in dependence["values"]),
+            tuple((value, low, high) for value, low, high in dependence.get("ranges", ())),
+        )
         if dependence
         else None,
     )
@@ -174,13 +179,3 @@ def _kept_group(kept: Json) -> RunGroup:
         kept["configuration"], Moments(kept["n"], kept["mean"]), kept["point"], tuple(kept["runs"]), kept["target"],
         texts=kept["texts"],
     )  # fmt: skip
-
-
-def runs_of_sets(contrast: LevelContrast | None) -> Sequence[tuple[int, str, tuple[int, ...]]]:
-    """Return the number of each set, the level of each side, and its runs."""
-    effects = contrast.effects if contrast else ()
-    return [
-        (number, level, effect.stratum.sides[level].runs)
-        for number, effect in enumerate(effects)
-        for level in (effect.level, effect.against)
-    ]

@@ -18,10 +18,10 @@ Interval = tuple[float, float]
 
 def verdict_of_contrast(claimed: ClaimedQuestion, contrast: LevelContrast | None) -> str:
     """Return the verdict from the contrast of the claim's two levels; None is a contrast that no set has."""
-    if contrast is None or contrast.interval is None:
+    if contrast is None or contrast.combination is None:
         return NOT_CHECKABLE
     allowed = claimed.claimed_ratios
-    if contrast.finding is MatchedFinding.DEPENDS:
+    if contrast.interval is None:  # sets disagree
         return _together(_of_interval(effect.interval, allowed) for effect in contrast.usable if effect.interval)
     low, high = contrast.interval
     if contrast.finding is not MatchedFinding.EFFECT and not low <= 1 <= high:

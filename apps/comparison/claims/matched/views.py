@@ -79,9 +79,9 @@ def _first(answer: FactorAnswer, selection: FactorSelection, level: str) -> Clai
     else:
         return None
     direction: Direction = "higher"
-    if contrast and contrast.ratio is not None:
+    if contrast and contrast.combination:
         is_same = contrast.finding is MatchedFinding.NO_EFFECT
-        direction = "same" if is_same else "higher" if contrast.ratio > 1 else "lower"
+        direction = "same" if is_same else "higher" if contrast.combination.value > 0 else "lower"
     asked = selection.with_(operation=answer.operation, metric=answer.metric, against=pair[1])
     return question_from(asked, factor, pair[0], direction)
 
