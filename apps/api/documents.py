@@ -72,8 +72,8 @@ def made(from_what: str, newest: datetime | None) -> str:
 
     Nothing else in a document depends on the clock.
     """
-    data = f", the newest of {newest:%Y-%m-%d %H:%M} UTC" if newest else ""
-    return f"Made {timezone.now():%Y-%m-%d %H:%M} UTC by Spindle {settings.VERSION} from {from_what}{data}."
+    data = f", the newest of {units.moment(newest)}" if newest else ""
+    return f"Made {units.moment(timezone.now())} by Spindle {settings.VERSION} from {from_what}{data}."
 
 
 def _introduction(comparison: Comparison, table: ComparisonGrid) -> list[str]:

@@ -1,5 +1,6 @@
 """Fields and small shapes that serializers of several resources share."""
 
+import json
 from typing import Any
 
 from django.urls import reverse
@@ -11,6 +12,20 @@ class NumberField(serializers.FloatField):
 
     def to_representation(self, value: object) -> Any:
         return value
+
+
+class TextField(serializers.CharField):
+    """A text of a body. A number is refused, which REST framework would take and store as its digits."""
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            raise serializers.ValidationError(f"found {show(data)}, expected a text")
+        return str(super().to_internal_value(data))
+
+
+def show(value: Any) -> str:
+    """Return a value of a body as an error quotes it: as JSON has it, at most 80 characters of it."""
+    return json.dumps(value, ensure_ascii=False, default=str)[:80]
 
 
 class LinkField(serializers.URLField):

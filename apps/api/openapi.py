@@ -10,6 +10,7 @@ from rest_framework import serializers
 from rest_framework.renderers import BaseRenderer
 from uritemplate import variables
 
+from apps.api.idempotency import PARAMETER
 from apps.api.renderers import JSON, SVG, DialectRenderer
 from apps.labs.isolation import all_labs
 
@@ -73,6 +74,14 @@ class LabAutoSchema(openapi.AutoSchema):
             self._add_problems(operation)
         return operation
 
+    def get_override_parameters(self) -> list[Any]:
+        """Return the parameters of the operation's own, and the header by which a POST is done once."""
+        own: list[Any] = super().get_override_parameters()
+        return [*own, PARAMETER] if self._keeps_answers() else own
+
+    def _keeps_answers(self) -> bool:
+        return self.method == "POST" and getattr(self.view, "keeps_answers", False)
+
     def get_operation_id(self) -> str:
         """Return the operation's name: the words of its address and the action, as `runs_list` or `runs_cancel`."""
         words = [word.replace("-", "_") for word in self._tokenize_path()]
@@ -111,5 +120,6 @@ class LabAutoSchema(openapi.AutoSchema):
     def _problem_statuses(self, operation: Mapping[str, Any]) -> set[int]:
         parameters = {parameter["name"] for parameter in operation.get("parameters", ())}
         names_an_object = bool(variables(self.path)) or "cursor" in parameters
-        with_body = (413, 415) if "requestBody" in operation else ()
-        return {*ALWAYS, *with_body, *((404,) if names_an_object else ())}
+        with_body = (413, 415) if "requestBody" in operation or self.method == "POST" else ()
+        by_key = (413, 422) if self._keeps_answers() else ()
+        return {*ALWAYS, *with_body, *by_key, *((404,) if names_an_object else ())}

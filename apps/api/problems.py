@@ -18,6 +18,7 @@ from apps.runs.artefacts.store import ArtefactStoreError, LostBytesError
 from apps.runs.start.job_file import JobFileError
 from apps.runs.workload import WorkloadError
 from apps.studies.plans.problems import PlanError
+from apps.studies.plans.services import PlanCellError
 from apps.uploads.labels import UploadError
 
 log = logging.getLogger(__name__)
@@ -49,7 +50,7 @@ def problem_details(error: Exception, context: dict[str, Any]) -> HttpResponse |
     if isinstance(error, QuestionError | WorkloadError | UploadError | PlanError):
         set_rollback()
         return answer(400, str(error), field=error.field, found=error.found, expected=error.expected)
-    if isinstance(error, ExecutionError):
+    if isinstance(error, ExecutionError | PlanCellError):
         set_rollback()
         return answer(409, str(error))
     if isinstance(error, LostBytesError):

@@ -20,8 +20,9 @@ from apps.api.resources import (
     trends,
     uploads,
 )
-from apps.api.resources.plan import estimates, results, schedules
+from apps.api.resources.plan import cells, estimates, results, schedules
 from apps.api.resources.questions import views as questions
+from apps.api.resources.run import saved_workloads
 from apps.api.router import LabRouter
 from apps.inventory.editing.registry import BY_NAME
 
@@ -39,7 +40,7 @@ router.register("labs/<int:pk>/members", labs.MemberViewSet, "lab-member")
 router.register("plans", plans.PlanViewSet, "plan")
 router.register("queue", runs.QueueViewSet, "queue")
 router.register("runs", runs.RunViewSet, "run")
-router.register("saved-workloads", runs.SavedWorkloadViewSet, "saved-workload")
+router.register("saved-workloads", saved_workloads.SavedWorkloadViewSet, "saved-workload")
 router.register("snapshots", snapshots.SnapshotViewSet, "snapshot")
 router.register("targets", parts.TargetViewSet, "target")
 router.register("tokens", labs.TokenViewSet, "token")
@@ -73,6 +74,16 @@ urlpatterns = [
     path("api/v1/plans/<int:pk>/saturation/", results.PlanSaturationView.as_view(), name="api-plan-saturation"),
     path("api/v1/plans/<int:pk>/steady-state/", results.PlanSteadyStateView.as_view(), name="api-plan-steady-state"),
     path("api/v1/plans/<int:pk>/estimate/", estimates.PlanEstimateView.as_view(), name="api-plan-estimate"),
+    path(
+        "api/v1/plans/<int:pk>/cells/<slug:configuration>/<slug:point>/skip/",
+        cells.PlanCellSkipView.as_view(),
+        name="api-plan-cell-skip",
+    ),
+    path(
+        "api/v1/plans/<int:pk>/cells/<slug:configuration>/<slug:point>/retry/",
+        cells.PlanCellRetryView.as_view(),
+        name="api-plan-cell-retry",
+    ),
     path("api/v1/plans/<int:pk>/schedule/", schedules.PlanScheduleView.as_view(), name="api-plan-schedule"),
     path(
         "api/v1/plans/<int:pk>/schedule/pause/",

@@ -1,18 +1,23 @@
 """What all views of the REST interface share: permissions to change, formats of answers, and CORS."""
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar, TypeVar
 
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404
+from rest_framework.exceptions import UnsupportedMediaType
 from rest_framework.generics import GenericAPIView
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.serializers import BaseSerializer
 from rest_framework.viewsets import GenericViewSet
 
+from apps.api.fields import show
 from apps.api.filters import read_choice, refuse_unknown_parameters
+from apps.api.idempotency import HEADER, answer_by_key
+from apps.api.parsers import RefusedFieldError
 from apps.api.problems import ProblemError
 from apps.core.middleware import nul_in
 from apps.core.units import BASES
@@ -22,6 +27,7 @@ Row = TypeVar("Row", bound=Model)
 EXPOSED = "ETag, Last-Modified, Link, Retry-After"
 FORMS = "get", "post", "put", "patch", "delete", "options"
 CHANGES = "post", "put", "patch", "delete"
+FORM_TYPES = "multipart/form-data", "application/x-www-form-urlencoded"
 
 
 class ScopedViewMixin(GenericAPIView[Any]):
@@ -29,6 +35,7 @@ class ScopedViewMixin(GenericAPIView[Any]):
 
     http_method_names = list(FORMS)
     parameters: ClassVar[Collection[str] | None] = None  # of a GET's address; None: the view checks them by itself
+    keeps_answers: ClassVar[bool] = False  # of POSTs with an Idempotency-Key; never of answers that hold a secret
     needed_scope: ClassVar[str] = TokenScope.ADMIN
     needed_role: ClassVar[str] = Role.ENGINEER
 
@@ -53,6 +60,9 @@ class ScopedViewMixin(GenericAPIView[Any]):
             read_choice(request, "base", map(str, BASES))
             if (known := self.get_parameters()) is not None:
                 refuse_unknown_parameters(request, {"base", *known})
+        if is_handled and request.method == "POST" and self.keeps_answers and HEADER in request.headers:
+            handler = getattr(self, "post")  # noqa: B009  (set by view sets)
+            self.post = lambda *args, **kwargs: answer_by_key(self.lab, request, partial(handler, *args, **kwargs))
 
     def get_parameters(self) -> Collection[str] | None:
         """Return the names that the address of a GET may have, beside `base` and `format`; None: any."""
@@ -73,6 +83,24 @@ class ScopedViewMixin(GenericAPIView[Any]):
         body = serializer_class(data=self.request.data, context=self.get_serializer_context())
         body.is_valid(raise_exception=True)
         return dict(body.validated_data)
+
+    def refuse_body(self) -> None:
+        """Raise a 400 for a body with anything in it, at an address that takes none: it would look as if it had counted.
+
+        Views call it when they have their object, so that another lab's is not there whatever was sent, and before they
+        look at its state.
+        """
+        try:
+            body = self.request.data
+        except UnsupportedMediaType:
+            form = self.request._request
+            if form.content_type not in FORM_TYPES or form.POST or form.FILES:
+                raise
+            return  # some clients send nothing as a form without fields
+        if not isinstance(body, Mapping):
+            raise RefusedFieldError("body", show(body), "no body, or {}")
+        if unknown := sorted(body):
+            raise RefusedFieldError(unknown[0], show(body[unknown[0]]), "no fields: this address takes none")
 
 
 class ScopedAPIView(ScopedViewMixin):

@@ -60,13 +60,14 @@ function asTheServerSays() {
   for (const option of document.querySelectorAll("#results option")) option.selected = option.defaultSelected;
 }
 
-/* No more series can be picked than a chart draws: the others wait until one is taken out. */
+/* No more series can be picked than a chart draws: the others wait until one is taken out, and the list says so. */
 function limitDrawn() {
   const list = document.querySelector("[data-most-drawn]");
   if (!list) return;
   const boxes = [...list.querySelectorAll("input[name=draw]")];
   const isFull = boxes.filter((box) => box.checked).length >= Number(list.dataset.mostDrawn);
   for (const box of boxes) box.disabled = isFull && !box.checked;
+  list.querySelector("[data-all-drawn]").hidden = !boxes.some((box) => box.disabled);
 }
 
 let open = []; // ids of what was unfolded before the answer came: the server sends it folded

@@ -19,7 +19,7 @@ function search(choices) {
     if (folded) folded.open = words.length > 0 && !facet.hidden;
     shown += facet.hidden ? 0 : 1;
   }
-  choices.querySelector("[data-facet-count]").textContent = words.length ? `${shown} filter${shown === 1 ? "" : "s"} match` : "";
+  choices.querySelector("[data-facet-count]").textContent = words.length ? `${shown} ${shown === 1 ? "filter matches" : "filters match"}` : "";
 }
 
 /* The box is there only where this script is; choices that came anew are searched by what stands in it. */

@@ -1,17 +1,15 @@
 /* What every page needs: times in the reader's zone, forms that send themselves, copy buttons, confirmations, titles for the keyboard. */
 
+import { exactMoment, moment } from "./times.js";
 import "./tips.js";
-
-const full = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" });
-const short = new Intl.DateTimeFormat(undefined, { year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit" });
 
 export function localTimes(root) {
   for (const element of root.querySelectorAll("time[datetime]:not([data-local])")) {
     const at = new Date(element.dateTime);
     if (Number.isNaN(at.getTime())) continue;
     element.dataset.local = "";
-    element.textContent = short.format(at);
-    element.title = full.format(at);
+    element.textContent = moment(at);
+    element.title = exactMoment(at);
   }
 }
 
@@ -56,11 +54,25 @@ function lookAgain() {
   if (waiting) setTimeout(() => location.reload(), Number(waiting.dataset.reloadAfter));
 }
 
+/* A part that asks for itself again and again does not close what the reader has opened in it. */
+let opened = [];
+
+function rememberOpened() {
+  opened = [...document.querySelectorAll("[hx-trigger*=every] details[open]")];
+}
+
+function openAgain() {
+  for (const details of opened) if (details.isConnected) details.open = true;
+  opened = [];
+}
+
 document.addEventListener("change", submitOnChange);
 document.addEventListener("submit", confirmFirst);
 document.addEventListener("click", copy);
 document.addEventListener("click", closeMenus);
 document.addEventListener("keydown", closeMenus);
+document.addEventListener("htmx:before:swap", rememberOpened);
+document.addEventListener("htmx:after:swap", openAgain);
 document.addEventListener("htmx:after:swap", () => localTimes(document));
 localTimes(document);
 lookAgain();

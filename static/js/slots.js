@@ -1,6 +1,8 @@
 /* The slot map: an array lights its members at once, and the arrow keys move in the grid. Without scripts the same links load
    the page with that array lit. */
 
+import { makeGrid } from "./grid-keys.js";
+
 const span = document.getElementById("span");
 const tables = [...document.querySelectorAll("[data-slots]")];
 const links = [...document.querySelectorAll("[data-array]")];
@@ -55,62 +57,9 @@ function pressed(event) {
   choose(wanted);
 }
 
-function rowsOf(table) {
-  return [...table.rows].map((row) => [...row.cells].filter((cell) => cell.tagName === "TD").map((cell) => cell.firstElementChild));
-}
-
-function nearest(row, column) {
-  for (let off = 0; off < row.length; off += 1) {
-    if (row[column - off]) return row[column - off];
-    if (row[column + off]) return row[column + off];
-  }
-  return row.findLast(Boolean);
-}
-
-function beside(rows, y, x, key, far) {
-  const across = (step, from) => {
-    for (let n = from; n >= 0 && n < rows[y].length; n += step) if (rows[y][n]) return rows[y][n];
-    return undefined;
-  };
-  const along = (step, from) => {
-    for (let n = from; n >= 0 && n < rows.length; n += step) if (rows[n].some(Boolean)) return nearest(rows[n], x);
-    return undefined;
-  };
-  if (key === "ArrowRight") return across(1, x + 1);
-  if (key === "ArrowLeft") return across(-1, x - 1);
-  if (key === "ArrowDown") return along(1, y + 1);
-  if (key === "ArrowUp") return along(-1, y - 1);
-  if (key === "Home") return far ? rows[0].find(Boolean) : across(1, 0);
-  if (key === "End") return far ? rows.at(-1).findLast(Boolean) : across(-1, rows[y].length - 1);
-  return undefined;
-}
-
-function moved(event) {
-  const table = event.target.closest("[data-slots]");
-  if (!table || event.altKey || event.metaKey) return;
-  const rows = rowsOf(table);
-  const y = rows.findIndex((row) => row.includes(event.target));
-  if (y < 0) return;
-  const next = beside(rows, y, rows[y].indexOf(event.target), event.key, event.ctrlKey);
-  if (!next) return;
-  event.preventDefault();
-  event.target.tabIndex = -1;
-  next.tabIndex = 0;
-  next.focus();
-}
-
-/* One stop for the Tab key in each grid; the arrow keys do the rest. */
 function prepare(table) {
-  table.setAttribute("role", "grid");
+  makeGrid(table);
   table.setAttribute("aria-readonly", "true");
-  const stops = rowsOf(table).flat().filter(Boolean);
-  for (const stop of stops) stop.tabIndex = -1;
-  if (stops.length) stops[0].tabIndex = 0;
-  table.addEventListener("keydown", moved);
-  table.addEventListener("focusin", (event) => {
-    if (!stops.includes(event.target)) return;
-    for (const stop of stops) stop.tabIndex = stop === event.target ? 0 : -1;
-  });
   for (const cell of table.querySelectorAll("td.slot")) cell.setAttribute("aria-selected", String(cell.classList.contains("is-lit")));
 }
 

@@ -2,13 +2,12 @@
    stands in the tables below it; a click on a point opens its run, and so does Enter for who walks by keyboard. */
 
 import { keys } from "./chart-keys.js";
+import { day, moment } from "./times.js";
 
 let chart = null;
 let at = null; // the run that the keyboard stands on
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const number = (value) => new Intl.NumberFormat("en", { maximumSignificantDigits: 3 }).format(value).replaceAll(",", "\u202f");
-const day = new Intl.DateTimeFormat(undefined, { year: "numeric", month: "2-digit", day: "2-digit" });
-const moment = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 
 const DAY = 86400000;
 const STEPS = [1, 2, 7, 14, 28, 61, 91, 182, 365].map((days) => days * DAY);
@@ -86,7 +85,7 @@ function options(data) {
       event.native.target.classList.toggle("is-over-run", items.some((item) => item.datasetIndex === 0));
     },
     scales: {
-      x: { type: "linear", ...bounds(data), afterBuildTicks: days, ticks: { color: ink, maxRotation: 0, autoSkipPadding: 18, callback: (value) => (data.isShort ? moment : day).format(value) }, grid },
+      x: { type: "linear", ...bounds(data), afterBuildTicks: days, ticks: { color: ink, maxRotation: 0, autoSkipPadding: 18, callback: (value) => (data.isShort ? moment : day)(new Date(value)) }, grid },
       y: { grace: "12%", title: { display: true, text: data.y, color: ink }, ticks: { color: ink, callback: number }, grid },
     },
     plugins: {
@@ -105,7 +104,7 @@ function options(data) {
 
 function sentence(data, index) {
   const { run, x, y, remark } = data.points[index];
-  return [`run ${run}, ${moment.format(x)}: ${number(y)} ${data.unit}`.trim(), remark].filter(Boolean).join(", ");
+  return [`run ${run}, ${moment(new Date(x))}: ${number(y)} ${data.unit}`.trim(), remark].filter(Boolean).join(", ");
 }
 
 /* One row: the runs; what changed is said at the first run after it. */

@@ -25,7 +25,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.api.authentication import who
-from apps.api.fields import LinkField
+from apps.api.fields import LinkField, TextField
 from apps.api.openapi import problems
 from apps.api.permissions import LabPermission
 from apps.api.problems import ProblemError
@@ -83,7 +83,7 @@ class LabSummarySerializer(serializers.ModelSerializer[Lab]):
 class LabNameSerializer(serializers.Serializer[Any]):
     """The body that renames a lab."""
 
-    name = serializers.CharField(max_length=120)
+    name = TextField(max_length=120)
 
 
 class NewLabSerializer(LabNameSerializer):
@@ -287,6 +287,7 @@ class LabViewSet(ListModelMixin, ScopedViewSet[Lab]):
         reach_lab(request, pk, Role.VIEWER)
         if isinstance(request.auth, Token):
             raise ProblemError(400, "A token has no membership that it could end.", expected="a signed-in person")
+        self.refuse_body()
         member = get_object_or_404(Member.objects.select_related("lab", "user"), lab=pk, user=request.user.pk)
         with answer_refusals():
             services.leave_lab(member)
@@ -332,6 +333,7 @@ class MemberViewSet(ListModelMixin, ScopedViewSet[Member]):
         """
         lab = reach_lab(request, pk, Role.OWNER)
         row = find_member(lab, member)
+        self.refuse_body()
         with answer_refusals():
             renewal, secret = renewals.renew(row, find_maker(request, lab))
             over = renewals.hand_over(renewal, secret)
@@ -367,6 +369,7 @@ class InvitationViewSet(ListModelMixin, ScopedViewSet[Invitation]):
         lab = reach_lab(request, pk, Role.OWNER)
         with lab_scope(lab.pk):
             row = get_object_or_404(Invitation.objects, pk=invitation, lab=lab)
+            self.refuse_body()
             is_revoked = one_use.revoke(row, who(request))
             row.refresh_from_db()
             if not is_revoked:

@@ -28,6 +28,7 @@ from apps.inventory.history.log import told
 from apps.inventory.models import Part, Target
 from apps.inventory.services import StaleError, change, make, version_of
 from apps.inventory.target_identity import explain_no_runs
+from apps.inventory.target_paths import explain_unconfirmed
 
 Json = dict[str, Any]
 Field = serializers.Field[Any, Any, Any, Any]
@@ -162,6 +163,9 @@ class TargetSerializer(PartSerializer):
     host_name = serializers.CharField(source="host.name")
     takes_runs = serializers.BooleanField(source="is_agents_own", help_text="a directory that the host's agent offers")
     takes_no_runs_because = serializers.SerializerMethodField(help_text="empty where it takes runs")
+    path_unconfirmed_because = serializers.SerializerMethodField(
+        help_text="why no agent has confirmed the path yet; empty where it has, or where the host says that it takes no runs"
+    )
     lies_on = serializers.DictField(
         help_text="the filesystem that makes it this target: type, uuid, source, mount_point; empty if unknown"
     )
@@ -170,6 +174,9 @@ class TargetSerializer(PartSerializer):
 
     def get_takes_no_runs_because(self, target: Target) -> str:
         return explain_no_runs(target, getattr(target.host, "agent", None))
+
+    def get_path_unconfirmed_because(self, target: Target) -> str:
+        return explain_unconfirmed(target)
 
     def get_path(self, target: Target) -> str | None:
         return target.path or None
@@ -195,6 +202,7 @@ class PartViewSet(ListModelMixin, ScopedViewSet[Any]):
     DELETE deletes a part on which no evidence depends.
     """
 
+    keeps_answers = True
     kind: ClassVar[PartKind]
     related: ClassVar[tuple[str, ...]] = ()
 

@@ -1,6 +1,7 @@
 """Runs: list, read, start, cancel, and the files and samples of one; and the queue of those that run and wait."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from django.db import transaction
@@ -13,7 +14,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field, extend_schema_view
 from rest_framework import serializers
 from rest_framework.decorators import action
-from rest_framework.mixins import ListModelMixin, RetrieveModelMixin
+from rest_framework.mixins import ListModelMixin
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -23,24 +24,25 @@ from apps.agents.tasks import ingest_attempt
 from apps.api import documents
 from apps.api.authentication import who
 from apps.api.conditional import no_document, publish, stream
-from apps.api.fields import LinkField, NumberField, PageField
+from apps.api.fields import LinkField, NumberField, PageField, TextField, show
 from apps.api.filters import refuse_unknown_filters
 from apps.api.openapi import ANY_FACT, BASE, problems
 from apps.api.pagination import NumberedPages, Whole
+from apps.api.parsers import RefusedFieldError
 from apps.api.problems import ProblemError
 from apps.api.renderers import DOCUMENT
 from apps.api.resources.caveats import CaveatSerializer
+from apps.api.resources.plan.guards import RunGuardsSerializer
 from apps.api.resources.samples import SampleSerializer
 from apps.api.viewsets import ScopedViewSet
 from apps.comparison.answer import caveats_of_runs
 from apps.comparison.caveats.rule import Caveat
 from apps.core.http import attachment
-from apps.core.quantities import written
 from apps.core.task_queue import publish as hand_to_worker
 from apps.core.text import whole_number
 from apps.core.unit_base import base
 from apps.inventory.models import Host
-from apps.labs.models import TokenScope
+from apps.labs.models import Lab, TokenScope
 from apps.plans.guards.run_evidence import find_evidence
 from apps.runs.artefacts.store import open_stream
 from apps.runs.filters import RunFilterSet
@@ -58,9 +60,9 @@ from apps.runs.services import (
     wrap_single_job,
 )
 from apps.runs.start.job_file import LONGEST_JOB_FILE, read_job_file
-from apps.runs.start.saved_workloads import LONGEST_NAME, remove_workload, rename_workload, save_workload
+from apps.runs.start.option_lists import read_options
 from apps.runs.states import Priority, State
-from apps.runs.workload import UnknownOptionError, WorkloadError, job_file, read_sizes
+from apps.runs.workload import LONGEST_LIMIT, UnknownOptionError, WorkloadError, read_values
 from apps.studies.models import Configuration, Study
 from apps.studies.run_placement import place_audited
 from apps.wiki.sample_rows import Extent, rows
@@ -87,13 +89,16 @@ class RunSerializer(serializers.ModelSerializer[Run]):
         source="is_reading",
         help_text="its host is done and its result is being read: `state` is `running` until its samples are there",
     )
-    overdue = serializers.SerializerMethodField(
-        help_text="it runs longer than three times its estimate and a margin; its host stops it"
-    )
+    overdue = serializers.SerializerMethodField(help_text="it runs longer than its time limit; its host stops it")
     waiting_because = serializers.CharField(help_text="why it has not begun; empty when it has")
     progress = NumberField()
     repetition = serializers.IntegerField()
     priority = serializers.CharField(source="get_priority_display", help_text="high, normal or low")
+    time_limit = serializers.IntegerField(allow_null=True, help_text="seconds, as was asked for; null: by the estimate")
+    stops_after = serializers.IntegerField(
+        source="limit_seconds", allow_null=True,
+        help_text="seconds after which its host stops fio: `time_limit`, or three times the estimate and a margin",
+    )  # fmt: skip
     late = serializers.BooleanField(
         source="is_late", help_text="its host delivered how it ended after a person had given it up"
     )
@@ -122,7 +127,8 @@ class RunSerializer(serializers.ModelSerializer[Run]):
         model = Run
         fields: tuple[str, ...] = (
             "id", "url", "page", "tool", "tool_version", "origin", "state", "problem", "reading", "overdue",
-            "waiting_because", "progress", "repetition", "priority", "study", "configuration", "host", "host_name",
+            "waiting_because", "progress", "repetition", "priority", "time_limit", "stops_after",
+            "study", "configuration", "host", "host_name",
             "target", "target_name", "snapshot", "place", "labels", "note", "facts", "workload", "sections",
             "created_by", "created_at", "started_at", "finished_at", "abandoned_at", "late", "samples_url",
             "series_url", "histograms_url", "artefacts_url", "caveats",
@@ -151,7 +157,7 @@ class StartedRunSerializer(RunSerializer):
     runs = serializers.ListField(
         source="repetition_ids",
         child=serializers.IntegerField(),
-        help_text="ids of all runs: of each target its repetitions; the rest of the body is the first",
+        help_text="ids of all runs: of each target each combination of `options` with its repetitions; the rest of the body is the first",
     )
 
     class Meta(RunSerializer.Meta):
@@ -164,6 +170,8 @@ class KnownFieldsSerializer(serializers.Serializer[Any]):
 
     def to_internal_value(self, data: Any) -> Any:
         """Refuse an unknown field, for the answer would look as if it had been applied."""
+        if not isinstance(data, Mapping):
+            raise RefusedFieldError("body", show(data), f"an object with some of {', '.join(self.fields)}")
         if isinstance(data, dict) and (unknown := sorted(data.keys() - set(self.fields))):
             raise UnknownOptionError("", unknown[0], data[unknown[0]], self.fields)
         return super().to_internal_value(data)
@@ -183,6 +191,13 @@ class PriorityField(serializers.CharField):
         return priority
 
 
+class TimeLimitField(serializers.IntegerField):
+    """A time limit in seconds."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(min_value=1, max_value=LONGEST_LIMIT, **options)
+
+
 class RunStartSerializer(KnownFieldsSerializer):
     """The body that starts runs."""
 
@@ -199,20 +214,34 @@ class RunStartSerializer(KnownFieldsSerializer):
         help_text="`{tool, jobs: [{rw, block_size, file_size, …}]}`, or one job's options by themselves. "
         "Sizes are whole bytes, or texts such as `4k` and `10 GiB`, where k is 1024",
     )
-    job_file = serializers.CharField(
+    job_file = TextField(
         required=False,
         trim_whitespace=False,
         max_length=LONGEST_JOB_FILE,
         help_text="text of a fio job file, in place of `workload`: each line is taken over, or refused by name with why",
     )
+    saved_workload = serializers.IntegerField(
+        required=False, min_value=1, help_text="in place of `workload`: id of a saved workload of this lab"
+    )
+    options = serializers.DictField(
+        default=dict,
+        help_text="options with several values, which all jobs get: `{iodepth: '1,2,4..64', ioengine: [libaio, io_uring]}`; each "
+        "combination is a run of its own. In a text a comma or a semicolon separates values, and where fio's own value has "
+        "commas a semicolon alone; null and `default` are fio's default",
+    )  # fmt: skip
     repetitions = serializers.IntegerField(default=1, min_value=1, max_value=100)
     priority = PriorityField(default=Priority.NORMAL)
+    time_limit = TimeLimitField(
+        required=False, allow_null=True,
+        help_text="seconds after which the host stops fio, at most what its agent.conf allows and at least what the jobs "
+        "run; null: three times the estimate and a margin",
+    )  # fmt: skip
     labels = serializers.DictField(child=serializers.CharField(allow_blank=True), default=dict)
-    note = serializers.CharField(allow_blank=True, default="")
+    note = TextField(allow_blank=True, default="")
     guards = serializers.ListField(
         child=serializers.DictField(), default=list,
-        help_text="what the host checks right before fio starts: `[{guard: idle, wait_s: 600, is_required: true}]`; "
-        f"guards are {', '.join(GUARD_KINDS)}",
+        help_text="what the host checks right before fio starts: `[{kind: idle, wait_s: 600, is_required: true}]`; "
+        f"`guard` means the same as `kind`; guards are {', '.join(GUARD_KINDS)}",
     )  # fmt: skip
     study = serializers.CharField(required=False, help_text="slug of a study of this lab, into which the runs go")
     configuration = serializers.CharField(
@@ -224,9 +253,10 @@ class RunStartSerializer(KnownFieldsSerializer):
         if ("target" in attrs) == ("targets" in attrs):
             found = "both" if "target" in attrs else "neither"
             raise serializers.ValidationError({"target": f"found {found}, expected target or targets"})
-        if ("workload" in attrs) == ("job_file" in attrs):
-            found = "both" if "workload" in attrs else "neither"
-            raise serializers.ValidationError({"workload": f"found {found}, expected workload or job_file"})
+        given = [name for name in WORKLOADS if name in attrs]
+        if len(given) != 1:
+            found = " and ".join(given) or "neither"
+            raise serializers.ValidationError({"workload": f"found {found}, expected one of {', '.join(WORKLOADS)}"})
         keys = attrs.setdefault("targets", [attrs.get("target")])
         if len(set(keys)) < len(keys):
             raise serializers.ValidationError({"targets": "found a target twice, expected each once"})
@@ -238,18 +268,36 @@ class RunStartSerializer(KnownFieldsSerializer):
         return attrs
 
 
-def _spec_of(data: Json) -> Any:
+# What says in a body what is measured: one of these.
+WORKLOADS = ("workload", "job_file", "saved_workload")
+
+
+def read_spec(data: Json) -> Any:
     """Return the workload of a body: as it gives it, or out of its job file."""
     if "job_file" in data:
         return read_job_file(data["job_file"])
-    return read_sizes(wrap_single_job(data["workload"]))
+    return read_values(wrap_single_job(data["workload"]))
+
+
+def refuse_missing(field: str, key: object, expected: str) -> ProblemError:
+    """Return the 404 about an id in a body."""
+    return ProblemError(404, f"{field}: found {key}, expected {expected}", field=field, found=key, expected=expected)
+
+
+def find_saved_workload(lab: Lab, key: int) -> SavedWorkload:
+    """Return a saved workload of the lab. Raises a 404 where it has none with this id."""
+    saved: SavedWorkload | None = SavedWorkload.objects.filter(lab=lab, pk=key).select_related("workload").first()
+    if saved is None:
+        expected = "the id of a saved workload of this lab (GET /api/v1/saved-workloads/)"
+        raise refuse_missing("saved_workload", key, expected)
+    return saved
 
 
 class RunChangeSerializer(KnownFieldsSerializer):
     """What can be changed of a run; what is left out stays."""
 
     labels = serializers.DictField(child=serializers.CharField(allow_blank=True), required=False)
-    note = serializers.CharField(allow_blank=True, required=False)
+    note = TextField(allow_blank=True, required=False)
     priority = PriorityField(required=False)
 
 
@@ -258,44 +306,15 @@ class RunAgainSerializer(KnownFieldsSerializer):
 
     repetitions = serializers.IntegerField(default=1, min_value=1, max_value=100)
     priority = PriorityField(required=False)
+    time_limit = TimeLimitField(required=False, allow_null=True, help_text="seconds; null: by the estimate")
     labels = serializers.DictField(child=serializers.CharField(allow_blank=True), required=False)
-    note = serializers.CharField(allow_blank=True, required=False)
+    note = TextField(allow_blank=True, required=False)
 
 
 class ReasonSerializer(KnownFieldsSerializer):
     """Why a run is given up."""
 
-    reason = serializers.CharField(allow_blank=True)
-
-
-class GuardEvidenceSerializer(serializers.Serializer[Any]):
-    """What one guard of a run found, and who looked when."""
-
-    guard = serializers.CharField(help_text=f"{', '.join(GUARD_KINDS)}, or another condition of a plan")
-    purpose = serializers.CharField(default="", help_text="`preparation …` where it is a preparation of a plan")
-    outcome = serializers.CharField(help_text="passed, failed, not checked")
-    text = serializers.SerializerMethodField(help_text="what was found, in one sentence")
-    figures = serializers.DictField(default=dict, help_text="as they were read on the host")
-    limits = serializers.DictField(default=dict, help_text="what they were compared with")
-    source = serializers.CharField(  # type: ignore[assignment]
-        help_text="host, or server: by the lab's inventory"
-    )
-    phase = serializers.CharField(default="", help_text="`before`: right before fio started")
-    is_required = serializers.BooleanField()
-    is_waiting = serializers.BooleanField(default=False, help_text="the run waits for it now")
-    waited_s = NumberField(default=0)
-    limit_s = NumberField(default=0, help_text="how long the run may wait for it")
-    checked_at = serializers.CharField(help_text="by the host's clock, where the host looked; empty: nobody looked")
-
-    def get_text(self, entry: Json) -> str:
-        return written(str(entry["text"]))
-
-
-class RunGuardsSerializer(serializers.Serializer[Any]):
-    """The guards of a run: what was asked for, and what was found."""
-
-    asked = serializers.ListField(child=serializers.DictField(), help_text="as the host's agent was asked")
-    evidence = GuardEvidenceSerializer(many=True)
+    reason = TextField(allow_blank=True)
 
 
 class ArtefactSerializer(serializers.ModelSerializer[RunArtefact]):
@@ -326,6 +345,7 @@ class ArtefactSerializer(serializers.ModelSerializer[RunArtefact]):
 class RunViewSet(ListModelMixin, ScopedViewSet[Run]):
     """Runs of the lab and of published ones, newest first."""
 
+    keeps_answers = True
     model = Run
     serializer_class = RunSerializer
     formats = {"retrieve": DOCUMENT}
@@ -353,15 +373,16 @@ class RunViewSet(ListModelMixin, ScopedViewSet[Run]):
         for key in data["targets"]:
             if key not in known:
                 field, expected = "target" if "target" in data else "targets", "the id of a target of this lab"
-                detail = f"{field}: found {key}, expected {expected} (GET /api/v1/targets/)"
-                raise ProblemError(404, detail, field=field, found=key, expected=expected)
+                raise refuse_missing(field, key, f"{expected} (GET /api/v1/targets/)")
         study, configuration = self.find_study(data.get("study"), data.get("configuration"))
+        saved = find_saved_workload(self.lab, data["saved_workload"]) if "saved_workload" in data else None
         with transaction.atomic():
             runs = start_on_targets(
                 [known[key] for key in data["targets"]], lab=self.lab,
-                spec=_spec_of(data), repetitions=data["repetitions"], who=who(request),
+                spec=saved.workload.spec if saved else read_spec(data), options=read_options(data["options"]),
+                repetitions=data["repetitions"], who=who(request),
                 priority=data["priority"], labels=data["labels"], note=data["note"],
-                guards=check_guards(data["guards"]),
+                guards=check_guards(data["guards"]), time_limit=data.get("time_limit"),
             )  # fmt: skip
             if study:
                 place_audited(self.lab, runs, study, configuration, who(request))
@@ -444,6 +465,7 @@ class RunViewSet(ListModelMixin, ScopedViewSet[Run]):
     def cancel(self, request: Request, pk: int) -> Response:
         """Ask the host to stop the run. Until the host has heard of it, the run goes on: `state` says which it is."""
         run = get_object_or_404(Run.objects, pk=pk)
+        self.refuse_body()
         if not cancel_run(run, who(request)):
             raise refuse_state(run, "a run that has not ended")
         return Response(self.represent_again(), status=202)
@@ -453,10 +475,11 @@ class RunViewSet(ListModelMixin, ScopedViewSet[Run]):
     def read_again(self, request: Request, pk: int) -> Response:
         """Try once more to read a result that was given up. Its bytes are still stored."""
         run = get_object_or_404(Run.objects, pk=pk, lab=self.lab)
+        self.refuse_body()
         attempt = read_again(run, who(request))
         if attempt is None:
             raise refuse_state(run, "a run whose result was given up")
-        hand_to_worker(ingest_attempt, attempt.pk)  # or the sweeper does
+        transaction.on_commit(partial(hand_to_worker, ingest_attempt, attempt.pk))  # or the sweeper does
         return Response(self.represent_again(), status=202)
 
     @extend_schema(responses=SampleSerializer(many=True))
@@ -621,6 +644,7 @@ class QueueViewSet(ListModelMixin, ScopedViewSet[Run]):
     By priority, then as they were moved, then by age.
     """
 
+    keeps_answers = True
     model = Run
     serializer_class = QueueRowSerializer
     pagination_class = NumberedPages
@@ -685,76 +709,3 @@ class QueueViewSet(ListModelMixin, ScopedViewSet[Run]):
             host, data["reason"], who(request), with_waiting=data["cancel_waiting"]
         )  # fmt: skip
         return Response({"abandoned": abandoned, "cancelled": cancelled}, status=202)
-
-
-class SavedWorkloadSerializer(serializers.ModelSerializer[SavedWorkload]):
-    """A workload that the lab keeps under a name."""
-
-    url = LinkField("api-saved-workload")
-    workload = serializers.DictField(source="workload.spec", help_text="`{tool, jobs}`, as `POST runs/` takes it")
-    job_file = serializers.SerializerMethodField(help_text="the same as fio spells it")
-
-    class Meta:
-        model = SavedWorkload
-        fields = ("id", "name", "url", "workload", "job_file", "created_by", "created_at")
-        read_only_fields = fields
-
-    def get_job_file(self, saved: SavedWorkload) -> str:
-        return job_file(saved.workload.spec)
-
-
-class NewSavedWorkloadSerializer(KnownFieldsSerializer):
-    """The body that saves a workload: its name, and one of the three that say what it is."""
-
-    name = serializers.CharField(max_length=LONGEST_NAME)
-    workload = serializers.DictField(required=False, help_text="as in `POST runs/`")
-    job_file = serializers.CharField(required=False, trim_whitespace=False, max_length=LONGEST_JOB_FILE)
-    run = serializers.IntegerField(required=False, help_text="id of a run of this lab that an agent was asked for")
-
-
-class SavedWorkloadNameSerializer(KnownFieldsSerializer):
-    """Another name for a saved workload."""
-
-    name = serializers.CharField(max_length=LONGEST_NAME)
-
-
-class SavedWorkloadViewSet(ListModelMixin, RetrieveModelMixin, ScopedViewSet[SavedWorkload]):
-    """Workloads that the lab keeps under a name, to start them or to plan with them again."""
-
-    model = SavedWorkload
-    serializer_class = SavedWorkloadSerializer
-    needed_scope = TokenScope.RUN
-    ordering = "name"
-
-    def get_queryset(self) -> Any:
-        return SavedWorkload.objects.filter(lab=self.lab).select_related("workload")
-
-    @extend_schema(request=NewSavedWorkloadSerializer, responses={201: SavedWorkloadSerializer, **problems(404)})
-    def create(self, request: Request) -> Response:
-        """Save a workload under a name that the lab does not have yet."""
-        data = self.validate_body(NewSavedWorkloadSerializer)
-        given = [name for name in ("workload", "job_file", "run") if name in data]
-        if len(given) != 1:
-            raise WorkloadError("workload", given, "one of workload, job_file and run")
-        if "run" in data:
-            run = get_object_or_404(Run.objects.select_related("workload"), pk=data["run"], lab=self.lab)
-            spec = run.workload.spec if run.workload else {}
-        else:
-            spec = _spec_of(data)
-        saved = save_workload(self.lab, data["name"], spec, who(request))
-        body = dict(SavedWorkloadSerializer(saved, context=self.get_serializer_context()).data)
-        return Response(body, status=201, headers={"Location": body["url"]})
-
-    @extend_schema(request=SavedWorkloadNameSerializer, responses=SavedWorkloadSerializer)
-    def partial_update(self, request: Request, pk: int) -> Response:
-        """Give a saved workload another name."""
-        row = self.get_object()  # before its body: another lab's is not there, whatever was sent
-        data = self.validate_body(SavedWorkloadNameSerializer)
-        saved = rename_workload(row, data["name"], who(request))
-        return Response(SavedWorkloadSerializer(saved, context=self.get_serializer_context()).data)
-
-    @extend_schema(responses={204: None})
-    def destroy(self, request: Request, pk: int) -> Response:
-        """Forget a saved workload; runs and plans that were made from it stay."""
-        remove_workload(self.get_object(), who(request))
-        return Response(status=204)

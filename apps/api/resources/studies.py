@@ -36,6 +36,7 @@ from apps.comparison.question import QuestionError
 from apps.comparison.saved_comparisons.references import broken_text
 from apps.core.tables import Document, Footer, Section
 from apps.core.unit_base import base
+from apps.plans.published_procedure import RepeatOffer, explain_no_repeat
 from apps.runs.models import Run
 from apps.studies.lookup import study_named
 from apps.studies.models import Configuration, Plan, Study
@@ -122,10 +123,25 @@ class StudyPlanSerializer(serializers.ModelSerializer[Plan]):
     """A plan of a study."""
 
     name = serializers.CharField()
+    repeat_page = serializers.SerializerMethodField(
+        help_text="the form of a new plan with this procedure chosen; null of own studies, and where fio cannot repeat it"
+    )
+    repeat_problem = serializers.SerializerMethodField(
+        help_text="why fio cannot repeat the procedure of a published study; empty where it can"
+    )
 
     class Meta:
         model = Plan
-        fields = ("id", "name")
+        fields = ("id", "name", "repeat_page", "repeat_problem")
+        read_only_fields = fields
+
+    @extend_schema_field(serializers.URLField(allow_null=True))
+    def get_repeat_page(self, plan: Plan) -> str | None:
+        can_be_repeated = plan.is_from_report and not explain_no_repeat(plan)
+        return self.context["request"].build_absolute_uri(RepeatOffer(plan, "").address) if can_be_repeated else None
+
+    def get_repeat_problem(self, plan: Plan) -> str:
+        return explain_no_repeat(plan) if plan.is_from_report else ""
 
 
 class StudyClaimsSerializer(serializers.Serializer[Any]):
@@ -198,7 +214,8 @@ class StudySerializer(StudyOwnSerializer):
 
     @extend_schema_field(StudyPlanSerializer(many=True))
     def get_plan(self, study: Study) -> Any:
-        return StudyPlanSerializer(Plan.objects.filter(study=study).order_by("id"), many=True).data
+        plans = Plan.objects.filter(study=study).select_related("study").prefetch_related("points").order_by("id")
+        return StudyPlanSerializer(plans, many=True, context=self.context).data
 
     def get_caveats(self, study: Study) -> list[Json]:
         return list(CaveatSerializer(caveats_of([study])[study.pk], many=True).data)
@@ -281,6 +298,9 @@ class ChartSerializer(serializers.Serializer[Any]):
     title = serializers.CharField()
     description = serializers.CharField()
     caption = serializers.CharField()
+    caveats = serializers.ListField(
+        child=serializers.CharField(), help_text="of the runs that it shows, in words; pictures have them too"
+    )
     unit = serializers.CharField()
     baseUnit = serializers.CharField()  # noqa: N815 (as the page's script reads it)
     x = serializers.DictField()

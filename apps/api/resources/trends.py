@@ -16,9 +16,10 @@ from apps.api import pictures
 from apps.api.authentication import who
 from apps.api.conditional import publish
 from apps.api.documents import made
-from apps.api.fields import FilterSerializer, LinkField, NumberField, PageField
+from apps.api.fields import FilterSerializer, LinkField, NumberField, PageField, show
 from apps.api.openapi import BASE, problems
 from apps.api.pagination import Whole
+from apps.api.parsers import RefusedFieldError
 from apps.api.problems import ProblemError
 from apps.api.renderers import CSV, JSON, PICTURES
 from apps.api.viewsets import ScopedViewSet
@@ -271,6 +272,7 @@ class WatchViewSet(ListModelMixin, ScopedViewSet[Watch]):
 class TrendMarkViewSet(ListModelMixin, ScopedViewSet[TrendMark]):
     """“Changed on purpose here”: at a run or at a time, not both."""
 
+    keeps_answers = True
     model = TrendMark
     serializer_class = MarkSerializer
     pagination_class = Whole
@@ -301,10 +303,20 @@ class TrendMarkViewSet(ListModelMixin, ScopedViewSet[TrendMark]):
 
 
 def form_data(data: object) -> QueryDict:
-    """Return a request's body as form data; a body that is no object is an empty form."""
+    """Return a request's body as form data; a body that is no object is an empty form.
+
+    Raises:
+        RefusedFieldError: A field is unknown, or of a type that a form would make a text or a true of.
+    """
     fields = QueryDict(mutable=True)
     if isinstance(data, dict):
-        names = map(str, NewMarkSerializer().fields)
+        names = list(map(str, NewMarkSerializer().fields))
+        for name, value in data.items():
+            if name not in names:
+                raise RefusedFieldError(str(name), show(value), f"one of the fields {', '.join(names)}")
+            kind, expected = (bool, "true or false") if name == "everywhere" else (str, "a text")
+            if name in ("text", "everywhere") and value is not None and not isinstance(value, kind):
+                raise RefusedFieldError(name, show(value), expected)
         fields.update({name: str(data[name]) for name in names if data.get(name) not in (None, False)})
     return fields
 

@@ -56,7 +56,12 @@ class UploadedFileSerializer(serializers.ModelSerializer[UploadedFile]):
     error = serializers.SerializerMethodField()
     broken = serializers.SerializerMethodField(help_text="each run that could not be read")
     known_as = serializers.IntegerField(
-        source="known_as_id", allow_null=True, help_text="the file that brought the same bytes before"
+        source="known_as_id",
+        allow_null=True,
+        help_text="the file that brought the same bytes, or the same JSON, before",
+    )
+    known_by = serializers.SerializerMethodField(
+        help_text="`bytes`; `content`: the same JSON in another form, such as other blanks; null where it is not known"
     )
     is_kept = serializers.SerializerMethodField()
     left_out = serializers.SerializerMethodField(help_text="runs that somebody left out when the others were kept")
@@ -73,10 +78,14 @@ class UploadedFileSerializer(serializers.ModelSerializer[UploadedFile]):
         model = UploadedFile
         fields = (
             "id", "name", "sha256", "size", "state", "format", "confidence", "tool", "tool_version", "runs", "samples",
-            "warnings", "error", "broken", "known_as", "is_kept", "left_out", "run_ids", "host", "target", "guessed",
+            "warnings", "error", "broken", "known_as", "known_by", "is_kept", "left_out", "run_ids", "host", "target", "guessed",
             "printed_hosts", "page",
         )  # fmt: skip
         read_only_fields = fields
+
+    @extend_schema_field(serializers.ChoiceField(choices=("bytes", "content"), allow_null=True))
+    def get_known_by(self, file: UploadedFile) -> str | None:
+        return ("content" if file.is_another_form else "bytes") if file.known_as_id else None
 
     @extend_schema_field(FileErrorSerializer(allow_null=True))
     def get_error(self, file: UploadedFile) -> Json | None:
@@ -142,7 +151,12 @@ class FilePages(Pages):
 
     def paginate(self, request: Request, upload: Upload, address: str) -> Json:
         """Return the page that the request asks for; its links lead to the upload's own address."""
-        rows = UploadedFile.objects.filter(upload=upload).light().select_related("artefact")
+        rows = (
+            UploadedFile.objects.filter(upload=upload)
+            .light()
+            .select_related("artefact", "known_as")
+            .defer("packed", "known_as__packed")
+        )
         files: list[Any] = self.paginate_queryset(rows, request) or []
         self.base_url = f"{address}?{request.query_params.urlencode()}"
         links = [self.get_next_link(), self.get_previous_link()]
@@ -244,8 +258,9 @@ class UploadViewSet(ListModelMixin, ScopedViewSet[Upload]):
         return dict(UploadSerializer(upload, context=self.get_serializer_context()).data)
 
     def get_read_upload(self) -> Upload:
-        """Return an upload of the own lab that has been read. Raise a 409 for any other."""
+        """Return an upload of the own lab that has been read. Raise a 409 for any other, and a 400 for a body."""
         upload: Upload = get_object_or_404(Upload.objects, pk=self.kwargs["pk"], lab=self.lab)
+        self.refuse_body()
         if not upload.has_ended:
             detail, expected = f"Upload {upload.pk} is {upload.state}.", "an upload that has been read"
             raise ProblemError(409, detail, field="state", found=upload.state, expected=expected)

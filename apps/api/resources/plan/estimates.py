@@ -21,6 +21,7 @@ from apps.plans.estimates.plan_estimate import (
     estimate_plan,
 )
 from apps.plans.execution_page import ExecutionPage
+from apps.plans.host_limits import Refusal
 from apps.plans.preparations.estimate import ExtraTime
 from apps.studies.models import Plan
 
@@ -59,13 +60,38 @@ class DiskAheadSerializer(serializers.Serializer[DiskEstimate]):
 
 
 class SpaceAheadSerializer(serializers.Serializer[SpaceEstimate]):
-    """The largest test files of a target against its free space."""
+    """The largest test files of a target against its free space and its quota."""
 
     target = serializers.IntegerField(source="target.pk")
     needed = serializers.IntegerField(help_text="bytes")
     free = serializers.IntegerField(allow_null=True, help_text="bytes, as its host last reported")
-    is_enough = serializers.BooleanField(allow_null=True)
+    quota = serializers.IntegerField(
+        allow_null=True, help_text="bytes that the host allows the files of one run there; null where it has not said"
+    )
+    is_enough = serializers.BooleanField(allow_null=True, help_text="free space and quota")
     cells = serializers.ListField(child=serializers.CharField(), help_text="points whose files are larger")
+
+
+class RefusedCellSerializer(serializers.Serializer[Refusal]):
+    """A cell that its host would refuse by its agent.conf, so that a start leaves it out."""
+
+    configuration = serializers.CharField(source="row")
+    point = serializers.CharField()
+    target = serializers.IntegerField(source="target.pk")
+    field = serializers.CharField(source="problem.field", help_text="file_size, runtime, iodepth, numjobs")
+    found = serializers.CharField(source="problem.found")
+    expected = serializers.CharField(source="problem.expected")
+
+
+class RefusedPreparationSerializer(serializers.Serializer[Refusal]):
+    """A preparation that a host would refuse by its agent.conf, so that the plan would pause there."""
+
+    configuration = serializers.CharField(source="row")
+    preparation = serializers.CharField(source="point")
+    target = serializers.IntegerField(source="target.pk")
+    field = serializers.CharField(source="problem.field", help_text="file_size, runtime, iodepth, numjobs")
+    found = serializers.CharField(source="problem.found")
+    expected = serializers.CharField(source="problem.expected")
 
 
 class ExtraTimeSerializer(serializers.Serializer[ExtraTime]):
@@ -89,6 +115,12 @@ class PlanAheadSerializer(serializers.Serializer[PlanEstimate]):
     disks = DiskAheadSerializer(many=True)
     spaces = SpaceAheadSerializer(many=True)
     cells = CellAheadSerializer(many=True)
+    refused = RefusedCellSerializer(
+        many=True, help_text="cells whose hosts allow less; neither their time nor writes count"
+    )
+    refused_preparations = RefusedPreparationSerializer(
+        many=True, help_text="preparations whose hosts allow less: the plan would pause there"
+    )
     extra = ExtraTimeSerializer(help_text="of guards and preparations, beyond `seconds`")
     unknown_disks = serializers.SerializerMethodField(help_text="targets of which no disk is known")
 
@@ -108,5 +140,6 @@ class PlanEstimateView(ScopedAPIView):
         plan: Plan = get_object_or_404(Plan.objects.whole().prefetch_related("preparations"), pk=pk)
         page = ExecutionPage(plan)
         estimate = estimate_page(page.matrix)
-        estimate = replace(estimate, extra=page.extra) if estimate else estimate_plan([])
+        refused = tuple(page.refused_preparations)
+        estimate = replace(estimate, extra=page.extra, refused_preparations=refused) if estimate else estimate_plan([])
         return Response(PlanAheadSerializer(estimate).data)

@@ -52,12 +52,17 @@ class SaturationSearchSerializer(serializers.Serializer[Any]):
 
     configuration = serializers.CharField(help_text="name of the plan's row")
     label = serializers.CharField()  # type: ignore[assignment]  # a field of this name is meant
-    percentile = serializers.IntegerField(help_text="of completion latency")
+    percentile = serializers.IntegerField(
+        help_text="of latency from submission to completion; of completion latency (clat) where a result has only that"
+    )
     bound = NumberField(help_text="ns")
     state = serializers.CharField(
         help_text="searching, passed (the bound), capped (every point is within it), stuck (a point failed)"
     )
     best = serializers.CharField(allow_null=True, help_text="the point with the highest IOPS within the bound")
+    lightest = serializers.CharField(
+        allow_null=True, help_text="the first point within the bound with at most 2 % fewer IOPS than the best one"
+    )
     passed = serializers.CharField(allow_null=True, help_text="the first point beyond the bound")
     next = serializers.CharField(allow_null=True, help_text="the point that is measured now or next")
     statement = serializers.CharField()
@@ -92,10 +97,11 @@ class SteadyWindowSerializer(serializers.Serializer[Any]):
 
 
 class SteadyCellSerializer(serializers.Serializer[Any]):
-    """A cell whose rounds are judged."""
+    """An operation of a cell whose rounds are judged."""
 
     configuration = serializers.CharField(help_text="name of the plan's row")
     point = serializers.CharField()
+    operation = serializers.CharField(help_text="that is judged: a cell of several has each")
     range_percent = NumberField(help_text="the most that the excursion may be")
     slope_percent = NumberField(help_text="the most that the slope may be")
     rounds = SteadyRoundSerializer(many=True)
@@ -147,6 +153,7 @@ class PlanSteadyStateView(ScopedAPIView):
         parameters=[
             OpenApiParameter("configuration", description="name of the plan's row: only its cells"),
             OpenApiParameter("point", description="name of the plan's point: only its cells"),
+            OpenApiParameter("operation", description="such as `randread`: only what cells measured of it"),
             BASE, *pictures.PARAMETERS,
         ],
     )  # fmt: skip
@@ -170,11 +177,13 @@ def _page(pk: int) -> PlanPage:
 
 
 def _chosen(request: Request, cells: Sequence[SteadyCell]) -> list[SteadyCell]:
-    row, point = (request.query_params.get(name, "") for name in ("configuration", "point"))
+    row, point, operation = (request.query_params.get(name, "") for name in ("configuration", "point", "operation"))
     return [
         steady
         for steady in cells
-        if (not row or steady.cell.row.name == row) and (not point or steady.cell.point.name == point)
+        if (not row or steady.cell.row.name == row)
+        and (not point or steady.cell.point.name == point)
+        and (not operation or steady.operation == operation)
     ]
 
 
@@ -194,7 +203,7 @@ def _search(found: RowLadder) -> Json:
     ]  # fmt: skip
     return {
         "configuration": found.row.name, "label": found.label, "percentile": found.percentile, "bound": ladder.bound,
-        "state": ladder.state, "best": name(ladder.best), "passed": name(ladder.passed), "next": name(ladder.open),
+        "state": ladder.state, "best": name(ladder.best), "lightest": name(ladder.lightest), "passed": name(ladder.passed), "next": name(ladder.open),
         "statement": found.statement, "points": points,
     }  # fmt: skip
 
@@ -206,7 +215,7 @@ def _steady(steady: SteadyCell) -> Json:
         "line": [steady.window.start, steady.window.end], "is_steady": steady.window.is_steady,
     }  # fmt: skip
     return {
-        "configuration": steady.cell.row.name, "point": steady.cell.point.name,
+        "configuration": steady.cell.row.name, "point": steady.cell.point.name, "operation": steady.operation,
         "range_percent": steady.range_percent, "slope_percent": steady.slope_percent,
         "rounds": [{"round": entry.number, "run": entry.run, "value": entry.value} for entry in steady.rounds],
         "window": window, "statement": written(steady.statement, base()),

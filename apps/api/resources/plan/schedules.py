@@ -10,12 +10,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.api.authentication import who
-from apps.api.fields import LinkField
+from apps.api.fields import LinkField, TextField, show
 from apps.api.openapi import problems
 from apps.api.problems import ProblemError
 from apps.api.resources.runs import KnownFieldsSerializer
 from apps.api.viewsets import ScopedAPIView
-from apps.labs.models import TokenScope
+from apps.labs.models import Lab, TokenScope
 from apps.plans.models import PlanSchedule, ScheduleFiring, ScheduleKind
 from apps.plans.schedules.recurrence import RecurrenceError
 from apps.plans.schedules.services import (
@@ -31,13 +31,33 @@ from apps.plans.services import MOST_RETRIES
 from apps.studies.models import Plan
 
 MOST_FIRINGS = 100
+TIMES_OF = {  # which kinds of schedule each field is of
+    "at": (ScheduleKind.NIGHTLY, ScheduleKind.WEEKLY), "weekdays": (ScheduleKind.WEEKLY,),
+    "cron": (ScheduleKind.CRON,),
+}  # fmt: skip
+
+
+RECIPIENTS = ("recipients__destination", "fired_by__plan__recipients__destination")  # that `describe_recipients` reads
+
+
+def describe_recipients(plan: Plan, lab: Lab) -> list[dict[str, Any]]:
+    """Return the notification channels that are told of a plan, by their names; to members of its own lab alone.
+
+    Those of one run of a schedule are its schedule's.
+    """
+    if plan.study.lab_id != lab.pk:
+        return []
+    firing = getattr(plan, "fired_by", None)
+    followed = firing.plan if firing else plan
+    channels = sorted((entry.destination for entry in followed.recipients.all()), key=lambda channel: channel.name)
+    return [{"id": channel.pk, "name": channel.name} for channel in channels]
 
 
 class FiringSerializer(serializers.ModelSerializer[ScheduleFiring]):
     """What became of one due time."""
 
     outcome = serializers.CharField(help_text="started, skipped, failed")
-    reason = serializers.CharField(help_text="why it was skipped, failed or late; else empty")
+    reason = serializers.CharField(help_text="why it was skipped, failed or late, or which hosts were left out")
     started_plan = serializers.IntegerField(source="started_plan_id", allow_null=True, help_text="the copy that runs")
 
     class Meta:
@@ -54,13 +74,18 @@ class ScheduleSerializer(serializers.ModelSerializer[PlanSchedule]):
     cron = serializers.CharField(help_text="minute, hour, day of month, month, day of week")
     words = serializers.SerializerMethodField()
     next_times = serializers.SerializerMethodField(help_text="the next three; empty while it is paused")
+    recipients = serializers.SerializerMethodField(
+        help_text="the notification channels of the plan, which are told when a run pauses itself or is not started: "
+        "`{id, name}`"
+    )
+    reason = serializers.CharField(help_text="why it has paused itself; empty where a person did")
     firings = serializers.SerializerMethodField(help_text=f"the last {MOST_FIRINGS} due times, newest first")
 
     class Meta:
         model = PlanSchedule
         fields = (
-            "plan", "kind", "cron", "time_zone", "words", "retries", "is_paused", "next_at", "next_times", "firings",
-            "changed_by", "changed_at",
+            "plan", "kind", "cron", "time_zone", "words", "retries", "is_paused", "reason", "next_at", "next_times", "recipients",
+            "firings", "changed_by", "changed_at",
         )  # fmt: skip
         read_only_fields = fields
 
@@ -71,6 +96,11 @@ class ScheduleSerializer(serializers.ModelSerializer[PlanSchedule]):
     def get_next_times(self, schedule: PlanSchedule) -> list[Any]:
         return list(next_times(schedule))
 
+    @extend_schema_field(serializers.ListField(child=serializers.DictField()))
+    def get_recipients(self, schedule: PlanSchedule) -> list[Any]:
+        plan = Plan.objects.select_related("study").prefetch_related(*RECIPIENTS).get(pk=schedule.plan_id)
+        return describe_recipients(plan, self.context["view"].lab)
+
     @extend_schema_field(FiringSerializer(many=True))
     def get_firings(self, schedule: PlanSchedule) -> Any:
         return FiringSerializer(ScheduleFiring.objects.filter(plan=schedule.plan_id)[:MOST_FIRINGS], many=True).data
@@ -80,7 +110,7 @@ class SetScheduleSerializer(KnownFieldsSerializer):
     """A schedule to set."""
 
     kind = serializers.ChoiceField(choices=ScheduleKind.values)
-    time_zone = serializers.CharField(max_length=64, help_text="such as Europe/Rome or UTC")
+    time_zone = TextField(max_length=64, help_text="such as Europe/Rome or UTC")
     at = serializers.TimeField(
         required=False,
         format="%H:%M",
@@ -90,13 +120,28 @@ class SetScheduleSerializer(KnownFieldsSerializer):
     weekdays = serializers.ListField(
         child=serializers.IntegerField(min_value=0, max_value=6), required=False, help_text="weekly; 0 is Sunday"
     )
-    cron = serializers.CharField(required=False, max_length=100, help_text="`30 2 * * 1-5`; at most 24 times a day")
+    cron = TextField(required=False, max_length=100, help_text="cron; `30 2 * * 1-5`, at most 24 times a day")
     retries = serializers.IntegerField(default=0, min_value=0, max_value=MOST_RETRIES, help_text="of a failed step")
+    recipients = serializers.ListField(
+        child=serializers.IntegerField(min_value=1), required=False, allow_null=True, default=None, max_length=100,
+        help_text="ids of notification channels that are told when a run pauses itself or is not started; "
+        "left out: as before",
+    )  # fmt: skip
+
+    def validate(self, attrs: Any) -> Any:
+        """Refuse the times of another kind: the answer would look as if they had been applied."""
+        kind = attrs["kind"]
+        for name, kinds in TIMES_OF.items():
+            if name in attrs and kind not in kinds:
+                expected = f"nothing: a {kind} schedule has {' and '.join(n for n in TIMES_OF if kind in TIMES_OF[n])}"
+                raise serializers.ValidationError({name: f"found {show(attrs[name])}, expected {expected}"})
+        return attrs
 
 
 class PlanScheduleMixin(ScopedAPIView):
     """What the addresses of a schedule share."""
 
+    keeps_answers = True
     serializer_class: Any = ScheduleSerializer
     needed_scope = TokenScope.RUN
 
@@ -149,7 +194,9 @@ class PlanSchedulePauseView(PlanScheduleMixin):
     )
     def post(self, request: Request, pk: int) -> Response:
         """Let a schedule rest; what runs now goes on."""
-        return self.represent(pause_schedule(self.own_plan(pk), actor=who(request)))
+        plan = self.own_plan(pk)
+        self.refuse_body()
+        return self.represent(pause_schedule(plan, actor=who(request)))
 
 
 class PlanScheduleResumeView(PlanScheduleMixin):
@@ -160,4 +207,6 @@ class PlanScheduleResumeView(PlanScheduleMixin):
     )
     def post(self, request: Request, pk: int) -> Response:
         """Go on with a schedule from now; what was due while it was paused is not made up."""
-        return self.represent(resume_schedule(self.own_plan(pk), actor=who(request)))
+        plan = self.own_plan(pk)
+        self.refuse_body()
+        return self.represent(resume_schedule(plan, actor=who(request)))

@@ -7,6 +7,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from apps.api.fields import NumberField
+from apps.api.resources.caveats import LookedAtSerializer, SetCaveatSerializer
 from apps.comparison.like_for_like.answers import FactorAnswer, LevelContrast, MatchedFinding, StratumEffect
 from apps.comparison.like_for_like.dependence import Dependence
 from apps.comparison.like_for_like.missing_plan import MissingPlan
@@ -25,10 +26,17 @@ class DependenceSerializer(serializers.Serializer[Dependence]):
     fact = serializers.CharField(help_text="empty where no held fact explains enough of it")
     share = NumberField(help_text="of the spread that it explains, 0 to 1")
     values = serializers.SerializerMethodField(help_text="its values, each with the ratio there")
+    ranges = serializers.SerializerMethodField(
+        help_text="of values whose strata disagree among themselves: the least and the greatest ratio"
+    )
 
     @extend_schema_field(serializers.DictField(child=NumberField()))
     def get_values(self, dependence: Dependence) -> dict[str, float]:
         return dict(dependence.values)
+
+    @extend_schema_field(serializers.DictField(child=serializers.ListField(child=NumberField())))
+    def get_ranges(self, dependence: Dependence) -> dict[str, list[float]]:
+        return {value: [low, high] for value, low, high in dependence.ranges}
 
 
 class StratumSerializer(serializers.Serializer[StratumEffect]):
@@ -90,7 +98,7 @@ class LevelContrastSerializer(serializers.Serializer[LevelContrast]):
     level = serializers.CharField()
     against = serializers.CharField()
     finding = serializers.CharField(help_text=FINDINGS)
-    ratio = NumberField(allow_null=True, help_text="null where no stratum has enough runs")
+    ratio = NumberField(allow_null=True, help_text="null where no stratum has enough runs, or strata disagree")
     low = serializers.SerializerMethodField(help_text="95 % interval")
     high = serializers.SerializerMethodField()
     p = serializers.SerializerMethodField()
@@ -179,6 +187,10 @@ class MissingPlanSerializer(serializers.Serializer[MissingPlan]):
     problem = serializers.CharField(help_text="why no plan can be made; empty where one can")
     page = serializers.SerializerMethodField(help_text="the form of a new plan, filled in; null where none can be made")
     body = serializers.SerializerMethodField(help_text="for `POST plans/`; null where none can be made")
+    made = serializers.IntegerField(
+        source="made.pk", allow_null=True, default=None,
+        help_text="the newest plan that was made of it for this question; null where there is none",
+    )  # fmt: skip
 
     @extend_schema_field(serializers.ListField(child=serializers.IntegerField()))
     def get_targets(self, plan: MissingPlan) -> list[int]:
@@ -196,6 +208,7 @@ class MissingPlanSerializer(serializers.Serializer[MissingPlan]):
         return {
             "title": plan.title, "targets": self.get_targets(plan), "points": points,
             "stopping": {"kind": "fixed", "rounds": plan.rounds}, "notes": "; ".join(plan.texts),
+            "question": plan.question,
         }  # fmt: skip
 
 
@@ -211,6 +224,7 @@ class FactorAnswerSerializer(serializers.Serializer[FactorAnswer]):
     sentence = serializers.SerializerMethodField(help_text="the answer, or why there is none")
     sets = serializers.IntegerField(help_text="strata that count")
     runs = serializers.IntegerField(help_text="in the strata that count")
+    runs_left_out = serializers.IntegerField(help_text="that have a level and are in no stratum that counts")
     levels = serializers.SerializerMethodField(help_text="runs by level, matched or not")
     levels_left_out = serializers.IntegerField(help_text="of very many levels, those with the fewest runs")
     held = serializers.ListField(child=serializers.CharField(), help_text="facts that are held equal")
@@ -229,6 +243,12 @@ class FactorAnswerSerializer(serializers.Serializer[FactorAnswer]):
     )
     plans = serializers.SerializerMethodField(
         help_text="for the runs that are missing: a plan each, of one question of the own lab's runs alone"
+    )
+    caveats = serializers.SerializerMethodField(
+        help_text="of the runs in the matched sets; null where they were not looked for, as in a list of questions"
+    )
+    caveats_looked_at = serializers.SerializerMethodField(
+        help_text="runs in which they were looked for, and runs in the sets; null where they were not looked for"
     )
     tests = serializers.IntegerField(help_text="contrasts whose p were adjusted together")
     permalink = serializers.SerializerMethodField()
@@ -257,6 +277,16 @@ class FactorAnswerSerializer(serializers.Serializer[FactorAnswer]):
     @extend_schema_field(MissingPlanSerializer(many=True))
     def get_plans(self, answer: FactorAnswer) -> Any:
         return MissingPlanSerializer(self.context.get("plans", ()), many=True, context=self.context).data
+
+    @extend_schema_field(SetCaveatSerializer(many=True, allow_null=True))
+    def get_caveats(self, answer: FactorAnswer) -> Any:
+        caveats = self.context.get("caveats")
+        return SetCaveatSerializer(caveats.found, many=True).data if caveats else None
+
+    @extend_schema_field(LookedAtSerializer(allow_null=True))
+    def get_caveats_looked_at(self, answer: FactorAnswer) -> Any:
+        caveats = self.context.get("caveats")
+        return LookedAtSerializer(caveats).data if caveats else None
 
     @extend_schema_field(serializers.URLField)
     def get_permalink(self, answer: FactorAnswer) -> str:

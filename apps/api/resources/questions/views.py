@@ -23,6 +23,8 @@ from apps.comparison.like_for_like.report import answer_one, report
 from apps.comparison.like_for_like.scope import labs_of
 from apps.comparison.like_for_like.selection import FactorSelection, parse_selection
 from apps.comparison.like_for_like.sentences import measure_words, sentence
+from apps.comparison.like_for_like.set_caveats.findings import caveats_of_answer
+from apps.comparison.like_for_like.set_caveats.words import marked
 from apps.comparison.questions import BY_NAME
 from apps.runs.metrics import METRICS, OPERATIONS
 
@@ -85,17 +87,20 @@ class QuestionView(ScopedAPIView):
         permalink = _address(request, factor, selection)
         if pictures.is_picture(request):
             return _picture(request, answer, permalink)
-        plans = [] if selection.published or selection.study else plans_for(answer, BY_NAME[factor], self.lab.pk)
-        context = {"request": request, "addresses": {factor: permalink}, "plans": plans}
+        plans = (
+            [] if selection.published or selection.study else plans_for(answer, BY_NAME[factor], self.lab.pk, selection)
+        )
+        caveats = caveats_of_answer(answer)
+        context = {"request": request, "addresses": {factor: permalink}, "plans": plans, "caveats": caveats}
         data = FactorAnswerSerializer(answer, context=context).data
-        return publish(request, data, lambda: documents.of_answer(answer, permalink), permalink)
+        return publish(request, data, lambda: documents.of_answer(answer, caveats, permalink), permalink)
 
 
 def _picture(request: Request, answer: FactorAnswer, permalink: str) -> HttpResponse:
     factor = BY_NAME[answer.factor]
-    plot = forest(answer, factor)
+    plot = marked(forest(answer, factor), caveats_of_answer(answer))
     title, told = f"{factor.title}: {measure_words(answer)}", sentence(answer, factor)
-    rows = [(row.label, row.ratio, row.low, row.high) for row in plot.rows]
+    rows = [*((row.label, row.marks, row.ratio, row.low, row.high) for row in plot.rows), *plot.caveats]
     return pictures.drawn(
         request,
         [title, told, rows],
