@@ -20,7 +20,7 @@ ALLOWED: dict[str, set[str]] = {
     "runs": {"core", "parsers", "labs", "inventory"},
     "studies": DOMAIN,
     "agents": DOMAIN | {"studies"},
-    "plans": DOMAIN | {"studies", "agents", "comparison"},
+    "plans": DOMAIN | {"studies", "agents", "comparison", "notifications"},
     "uploads": DOMAIN | {"studies"},
     "comparison": DOMAIN | {"studies"},
     "notifications": {"core", "labs"},
@@ -28,7 +28,7 @@ ALLOWED: dict[str, set[str]] = {
     "search": DOMAIN | {"studies", "uploads", "comparison"},
     "wiki": DOMAIN | {"studies", "comparison"},
     "api": DOMAIN | {"studies", "agents", "uploads", "comparison", "plans", "search", "trends", "wiki"},
-    "dashboard": DOMAIN | {"studies", "agents", "plans", "uploads", "comparison"},
+    "dashboard": DOMAIN | {"studies", "agents", "plans", "uploads", "comparison", "trends"},
     # the project's own entrances
     "urls": {"dashboard"},
     "asgi": {"agents", "dashboard", "api", "core"},

@@ -138,7 +138,7 @@ def form_of(options: argparse.Namespace) -> str:
 @contextmanager
 def ready(*, long: bool) -> Iterator[Checks]:
     """Prepare packages, assets, programs, and embedded servers in a folder that goes afterwards."""
-    console = Console(6)
+    console = Console(7 if long else 6)
     machine.announce_lacking(console, tests=True)
     with console.step("Python packages") as step:
         packages.ensure("dev", step)
@@ -148,6 +148,9 @@ def ready(*, long: bool) -> Iterator[Checks]:
         translations.ensure(step)
     with console.step("fio") as step:
         machine.ensure_fio(step)
+    if long:
+        with console.step("Filesystems' tools") as step:
+            machine.ensure_mkfs(step)
     with console.step("Chromium") as step:
         chromium = browser.ensure(step)
     folder = Path(tempfile.mkdtemp(prefix="spindle-test-", dir="/tmp"))

@@ -25,6 +25,7 @@ ATOMIC = {
     "dnf": "libatomic",
     "apk": "libatomic",
 }  # what the Node.js of the browser's driver needs
+MKFS = {"mkfs.xfs": "xfsprogs", "mkfs.btrfs": "btrfs-progs"}  # and the package of Debian, Fedora and Alpine
 
 
 def is_root() -> bool:
@@ -113,6 +114,17 @@ def ensure_fio(step: Step) -> bool:
     version = version_of("fio")
     step.note = version or f"absent, so no demo run; {way_out('fio')}"
     return version is not None
+
+
+def ensure_mkfs(step: Step) -> None:
+    """Install what makes the filesystems that tests compare on loop devices, where that may be done.
+
+    The step's note names what is there; a test that lacks one takes another filesystem.
+    """
+    for program, package in MKFS.items():
+        if not shutil.which(program):
+            install(package, step)
+    step.note = ", ".join(program for program in MKFS if shutil.which(program)) or "none"
 
 
 def version_of(program: str) -> str | None:

@@ -160,8 +160,13 @@ class Host:
         return attempt.state
 
     def leftovers(self) -> list[str]:
-        """Processes and test files that should not be there any more."""
-        return [str(pid) for pid in processes_below(self.files)] + [str(path) for path in self.files.glob("*")]
+        """Processes and test files that should not be there any more; a process that is dying gets a moment for it."""
+        end = time.monotonic() + 2
+        while True:
+            found = [str(pid) for pid in processes_below(self.files)] + [str(path) for path in self.files.glob("*")]
+            if not found or time.monotonic() > end:
+                return found
+            time.sleep(0.02)
 
     def close(self) -> None:
         if self.process is not None and self.process.poll() is None:

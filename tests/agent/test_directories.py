@@ -230,6 +230,9 @@ def test_a_root_that_is_not_mounted_any_more_takes_no_runs(host: Host, server: F
     until(lambda: reported(server, mounted)["mount_point"] != str(mounted), "a report of where it lies now")
     assert host.ended(server.offer(FILES, path=str(host.files))) == "finished", "the other one goes on"
     assert not list(mounted.iterdir())
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "mode=700", "scratch", str(mounted)], check=True)
+    until(lambda: reported(server, mounted)["mount_point"] == str(mounted), "a report that it is mounted again")
+    assert host.ended(server.offer(FILES, **target_of(place))) == "finished", "it takes runs again by itself"
 
 
 def test_enrolment_takes_several_directories(tmp_path: Path, server: FakeServer, host: Host) -> None:
@@ -244,6 +247,9 @@ def test_enrolment_takes_several_directories(tmp_path: Path, server: FakeServer,
         [host.python, str(host.pyz), "status", "--state", str(state)], capture_output=True, text=True, check=True
     )
     assert all(f"directory: {path}, " in shown.stdout for path in paths)
+    assert "a run takes at most 86400 s (max_runtime_s in agent.conf)" in shown.stdout
+    for word in ("True", "False", "is_there", "may_drop", "{", "None"):
+        assert word not in shown.stdout, "a person reads it"
     again = subprocess.run(
         [*argv, "--again", "--directory", str(tmp_path / "d")], capture_output=True, text=True, check=False
     )

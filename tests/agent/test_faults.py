@@ -10,12 +10,14 @@ import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from tests.agent.fake_server import Attempt, FakeServer
 from tests.agent.host import Host, job, kill_below, lasting, processes_below, starts, until, workload
-from worker.agent.work import Launcher
+from worker.agent.work import Launcher, limits_of
 
 pytestmark = [pytest.mark.fio, pytest.mark.faults]
 KILLS = int(os.environ.get("SPINDLE_KILLS", "3"))
@@ -430,3 +432,30 @@ def test_a_plan_for_a_runner_that_is_dead_already_is_no_error(tmp_path: Path, mo
     assert runner.stdin is not None
     with pytest.raises(BrokenPipeError):
         runner.stdin.write(b"g")
+
+
+@pytest.mark.slow
+@pytest.mark.fio
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        (True, "the time limit that was asked for, 2 s"),
+        (False, "its own time, three times its estimate and a margin, 2 s"),
+    ],
+)
+def test_fio_is_stopped_at_the_limit_of_the_offer_and_says_whose_it_was(
+    host: Host, server: FakeServer, asked: bool, words: str
+) -> None:
+    attempt = server.offer(lasting(60))
+    attempt.offer.update(limit_s=2, is_limit_asked=asked)
+    host.start()
+    assert host.ended(attempt) == "failed"
+    assert words in attempt.ending["reason"]
+
+
+def test_a_limit_that_was_asked_for_does_not_count_the_filling_of_files() -> None:
+    """How long that takes is not known when somebody asks; the host's own limit counts it as before."""
+    conf: Any = SimpleNamespace(max_runtime_s=3600, probe_folder="", shared_directory=False)
+    asked = limits_of({"limit_s": 90, "is_limit_asked": True}, conf)
+    usual = limits_of({"limit_s": 90, "is_limit_asked": False}, conf)
+    assert [(found["limit_s"], found["fill_limit_s"]) for found in (asked, usual)] == [(90, 3600), (90, 90)]

@@ -1,7 +1,9 @@
 """Guards on a host, right before fio: what each looks at, and with real fio that nothing is started until they hold."""
 
+import json
 import mmap
 import os
+import re
 import signal
 import time
 from collections.abc import Iterator
@@ -14,8 +16,20 @@ import pytest
 from tests.agent.fake_server import Attempt, FakeServer
 from tests.agent.host import Host, job, journal, lasting, starts, until
 from worker.agent import guards, mount
-from worker.agent.guards import arrays, filesystem, idle, page_cache, temperature
-from worker.agent.guards.evidence import RunSite, limit
+from worker.agent.admin import probe
+from worker.agent.guards import (
+    alone,
+    arrays,
+    filesystem,
+    idle,
+    old_files,
+    page_cache,
+    processes,
+    queues_off,
+    temperature,
+    users_out,
+)
+from worker.agent.guards.evidence import HostFinding, RunSite, limit
 
 MIB = 1 << 20
 CLEAN = """Personalities : [raid1] [raid6] [raid5] [raid4]
@@ -182,6 +196,8 @@ def test_figures_of_a_busy_machine_fail_with_the_limit_that_they_exceed() -> Non
     assert idle.judge({**figures, "cores_busy": 0.2, "disks": 9.0}, idle.limits_of({})).outcome == "passed"
     assert idle.judge({**figures, "cores_busy": 0.2, "disks": 9.0}, idle.limits_of({}), None).outcome == "not checked"
     assert idle.judge(figures, idle.limits_of({"load": 2, "rate": 5e7})).outcome == "passed"
+    assert "(at most 1000)" in idle.judge(figures, idle.limits_of({"load": 1000, "rate": 2e9})).text
+    assert "(at most 2000 MB/s)" in idle.judge(figures, idle.limits_of({"load": 1000, "rate": 2e9})).text
 
 
 def test_running_and_blocked_tasks_count_without_this_one() -> None:
@@ -395,3 +411,203 @@ def test_no_offer_makes_a_guard_wait_without_end(forged: Any) -> None:
     (watch,) = guards.GuardRound([{"guard": "idle", "wait_s": forged}], None, print).watches  # type: ignore[arg-type]
     assert 0.0 <= watch.limit_s <= guards.LONGEST_WAIT_S
     assert limit({"load": forged}, "load", 0.5, 0.0, 8.0) in (0.0, 0.5, 8.0)
+
+
+# What people used to vouch for
+
+
+def utmp(*records: tuple[int, int, str]) -> bytes:
+    """Return records of utmp(5) on x86-64: type, process and terminal."""
+    return b"".join(
+        users_out.RECORD.pack(kind, process, line.encode(), b"", b"ada").ljust(384, b"\0")
+        for kind, process, line in records
+    )
+
+
+def test_somebody_who_is_logged_in_is_seen_by_terminal_and_not_by_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sessions, nologin = tmp_path / "sessions", tmp_path / "nologin"
+    monkeypatch.setattr(users_out, "UTMP", str(tmp_path / "utmp"))
+    monkeypatch.setattr(users_out, "SESSIONS", str(sessions))
+    monkeypatch.setattr(users_out, "CLOSED", (str(nologin),))
+    place = site(tmp_path)
+    assert users_out.check({}, place).outcome == "not checked", "neither is there"
+    gone = os.fork()
+    if not gone:
+        os._exit(0)
+    os.waitpid(gone, 0)
+    (tmp_path / "utmp").write_bytes(utmp((2, 0, "~"), (7, gone, "tty2"), (8, os.getpid(), "tty3")))
+    empty = users_out.check({}, place)
+    assert (empty.outcome, empty.figures) == ("passed", {"sessions_utmp": 0, "logins_closed": False})
+    assert empty.text == "nobody is logged in, by utmp; logins are not closed (there is no nologin)"
+    nologin.write_text("maintenance")
+    assert f"logins are closed by {nologin}" in users_out.check({}, place).text
+    sessions.mkdir()
+    (sessions / "4").write_text("USER=ada\nCLASS=user\nSTATE=online\nTTY=pts/0\n")
+    (sessions / "c1").write_text("USER=gdm\nCLASS=greeter\nSTATE=online\n")
+    (sessions / "4.ref").write_text("")
+    there = users_out.check({}, place)
+    assert (there.outcome, there.figures["sessions_logind"]) == ("failed", 1)
+    assert there.text == "somebody is logged in: pts/0, by logind and utmp"
+    (sessions / "4").unlink()
+    (tmp_path / "utmp").write_bytes(utmp((2, 0, "~"), (7, os.getpid(), "tty1")))
+    assert users_out.check({}, place).text == "somebody is logged in: tty1, by logind and utmp"
+    for nobody_writes_it in (b"x" * 7, b"", utmp((7, os.getpid(), "tty1"))):
+        (tmp_path / "utmp").write_bytes(nobody_writes_it)
+        assert users_out.utmp_terminals(str(tmp_path / "utmp")) is None
+
+
+def processes_of(folder: Path, *names: str) -> str:
+    for number, name in enumerate(names, 1):
+        (folder / str(number)).mkdir(parents=True)
+        (folder / str(number) / "comm").write_text(name + "\n")
+    return str(folder)
+
+
+@pytest.mark.parametrize(
+    ("names", "queues", "alone_words"),
+    [
+        (("systemd", "sshd"), ("passed", "none of slurmstepd"), ("passed", "none of fio")),
+        (("systemd", "slurmd"), ("not checked", "slurmd (Slurm) runs"), ("passed", "none of fio")),
+        (("systemd", "slurmd", "slurmstepd"), ("failed", "1 slurmstepd (Slurm)"), ("passed", "none of fio")),
+        (("systemd", "fio", "fio", "dd"), ("passed", "none of"), ("failed", "another benchmark runs: 2 fio, 1 dd")),
+    ],
+)
+def test_batch_systems_and_benchmarks_are_known_by_their_processes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, names: tuple[str, ...], queues: tuple[str, str], alone_words: Any
+) -> None:
+    monkeypatch.setattr(processes, "PROC", processes_of(tmp_path / "proc", *names))
+    for check, (outcome, words) in ((queues_off.check, queues), (alone.check, alone_words)):
+        found = check({}, site(tmp_path))
+        assert found.outcome == outcome
+        assert words in found.text
+
+
+def test_where_processes_are_hidden_nothing_is_claimed_of_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = tmp_path / "proc" / "77"
+    own.mkdir(parents=True)
+    (own / "comm").write_text("python3\n")
+    monkeypatch.setattr(processes, "PROC", str(tmp_path / "proc"))
+    for check in (queues_off.check, alone.check):
+        found = check({}, site(tmp_path))
+        assert (found.outcome, "hidden" in found.text) == ("not checked", True)
+
+
+def test_files_of_an_earlier_run_are_seen_beside_its_own(tmp_path: Path) -> None:
+    own = tmp_path / "attempt-7"
+    own.mkdir()
+    (tmp_path / "notes").mkdir()
+    assert old_files.check({}, site(own)).outcome == "passed"
+    (tmp_path / "attempt-3").mkdir()
+    found = old_files.check({}, site(own))
+    assert (found.outcome, found.figures) == ("failed", {"folders": 1})
+    assert "attempt-3" in found.text
+    assert "attempt-7" not in found.text
+    shared = old_files.check({}, site(own)._replace(is_shared=True))
+    assert (shared.outcome, "shared_directory" in shared.text) == ("not checked", True)
+
+
+def test_the_page_cache_is_left_alone_while_another_guard_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To drop it may reach the whole host, on which somebody works at that moment."""
+    looked: list[str] = []
+    outcomes = iter(["failed", "failed", "passed"])
+
+    def look(kind: str, asked: Any, place: Any) -> HostFinding:
+        looked.append(kind)
+        return HostFinding(next(outcomes) if kind == "idle" else "passed", "as it was found", {}, {})
+
+    monkeypatch.setattr(guards, "look", look)
+    asked = [{"guard": "idle", "wait_s": 60, "is_required": True}, {"guard": "caches_dropped", "wait_s": 60}]
+    place = RunSite(-1, [], 0, {}, lambda seconds: None)
+    guards.GuardRound(asked, place, lambda evidence: None).hold()
+    assert looked == ["idle", "idle", "idle", "caches_dropped"]
+
+
+# The whole page cache, by the root probe
+
+
+def test_without_a_probe_the_page_cache_guard_says_that_only_the_files_were_dropped(tmp_path: Path) -> None:
+    (tmp_path / "data.0.0").write_bytes(os.urandom(MIB))
+    place = site(tmp_path, [("data.0.0", MIB)], type="ext4")
+    none = page_cache.check({}, place._replace(state=str(tmp_path / "state"), probe_folder=str(tmp_path / "none")))
+    assert none.outcome == "passed"
+    assert "the whole page cache was not dropped: this host has no root probe" in none.text
+    probe.drop_caches(str(tmp_path / "no request"), str(tmp_path / "probe"))
+    forbidden = page_cache.check(
+        {}, place._replace(state=str(tmp_path / "state"), probe_folder=str(tmp_path / "probe"))
+    )
+    assert "allow_drop_caches in its probe.conf is not yes" in forbidden.text
+    assert not (tmp_path / "state").exists(), "nothing is asked for"
+
+
+def test_a_probe_that_may_drops_the_page_cache_before_the_run(tmp_path: Path) -> None:
+    (tmp_path / "data.0.0").write_bytes(os.urandom(MIB))
+    folder, state = tmp_path / "probe", tmp_path / "state"
+    probe.drop_caches(str(tmp_path / "no request"), str(folder))
+    (folder / probe.CONF).write_text("allow_drop_caches = yes\n")
+    request = state / "requests" / probe.REQUEST
+    asked: list[bool] = []
+
+    def answer(seconds: float) -> None:
+        """Act as the unit that the request starts, without touching this machine's page cache."""
+        if request.exists():
+            asked.append(True)
+            request.unlink()
+            result = {"at": time.time(), "done": True, "cached_before": 5 * 10**9, "cached_after": 2 * 10**8}
+            (folder / probe.DROPPED).write_text(json.dumps(result))
+
+    place = site(tmp_path, [("data.0.0", MIB)], type="ext4")
+    found = page_cache.check({}, place._replace(state=str(state), probe_folder=str(folder), sleep=answer))
+    assert asked == [True]
+    assert found.outcome == "passed"
+    assert found.text.endswith("the host's probe dropped the whole page cache, from 5 GB to 0.2 GB")
+    assert (found.figures["cached_before"], found.figures["cached_after"]) == (5 * 10**9, 2 * 10**8)
+    assert found.figures["resident_pages"] == 0
+
+
+def test_a_cancelled_run_does_not_wait_for_the_probe(tmp_path: Path) -> None:
+    folder = tmp_path / "probe"
+    probe.drop_caches(str(tmp_path / "no request"), str(folder))
+    (folder / probe.CONF).write_text("allow_drop_caches = yes\n")
+
+    def cancel(seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    place = site(tmp_path, type="ext4")._replace(state=str(tmp_path / "s"), probe_folder=str(folder), sleep=cancel)
+    with pytest.raises(KeyboardInterrupt):
+        page_cache.check({}, place)
+
+
+# What the administrator reads meanwhile
+
+
+@pytest.mark.fio
+def test_status_says_which_run_and_since_when(host: Host, server: FakeServer) -> None:
+    assert "no run is under way" in host.call("status").stdout or not host.state.exists()
+    attempt = server.offer(lasting(30), 42)
+    attempt.offer["about"] = "round 2 of ext4 at \x1b[2J4k randread"
+    host.start()
+    until(lambda: attempt.state == "running", "fio")
+    said = host.call("status").stdout
+    found = re.search(r"run 42 \((.*)\), in (\S+): fio runs since \d{4}-\d\d-\d\d \d\d:\d\d \(\d+ s\)", said)
+    assert found, said
+    assert found[1] == "round 2 of ext4 at ?[2J4k randread", "nothing of the server steers the terminal"
+    assert found[2] == str(host.files)
+    assert "attempt" not in said
+    refused = host.call("upgrade")
+    assert "a run is not over yet. run 42" in refused.stderr
+    server.cancel(attempt)
+    assert host.ended(attempt) == "cancelled"
+
+
+@pytest.mark.parametrize(
+    "expected", [{"type": ["ext4"]}, {"type": {}, "options": 5}, {"type": 1, "source": {"a": 1}}, "x", 5]
+)
+def test_limits_that_make_no_sense_end_no_runner(tmp_path: Path, expected: Any) -> None:
+    found = guards.look("filesystem", {"expected": expected, "wait_s": []}, site(tmp_path))
+    assert found.outcome in ("failed", "not checked")
+    for kind in guards.GUARDS.keys() - {"idle", "caches_dropped"}:
+        assert guards.look(
+            kind, {name: [{}] for name in ("expected", "seconds", "celsius", "load")}, site(tmp_path)
+        ).text

@@ -83,6 +83,23 @@ def test_members_of_btrfs(tree: Tree) -> None:
     assert tree.mount(kind="btrfs") == ({"pool", "sdb"}, True)
 
 
+def test_btrfs_reads_ahead_by_itself_whatever_its_disks_are_set_to(tree: Tree) -> None:
+    disk(tree, "pool")
+    queue = tree.sys / f"{PCI}/ata1/host0/target0:0:0/0:0:0:0/block/pool/queue"
+    queue.mkdir()
+    (queue / "read_ahead_kb").write_text("8192\n")
+    for folder in ("devices", "bdi"):
+        (tree.sys / "fs/btrfs/0f0f" / folder).mkdir(parents=True)
+    (tree.sys / "fs/btrfs/0f0f/devices/pool").touch()
+    (tree.sys / "fs/btrfs/0f0f/bdi/read_ahead_kb").write_text("4096\n")
+    tree.mount(kind="btrfs")
+    handle = os.open(tree.folder, os.O_RDONLY)
+    found = mount.settings_below(handle)
+    os.close(handle)
+    assert found["device"] == {"read_ahead_kb": "4096"}
+    assert found["disks"]["pool"] == {"read_ahead_kb": "8192"}
+
+
 @pytest.mark.parametrize(("kind", "found"), [("nfs4", (None, False)), ("zfs", (None, True)), ("tmpfs", (set(), True))])
 def test_filesystems_without_a_device(tree: Tree, kind: str, found: Any) -> None:
     assert tree.mount(kind=kind) == found

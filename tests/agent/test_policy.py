@@ -156,6 +156,17 @@ def test_missing_key_is_named(key: str) -> None:
         ({"ioengine": "psync", "file_size": 9 * GIB}, "quota"),
         ({"ioengine": "psync", "file_size": 5 * GIB, "numjobs": 2}, "quota"),
         ({"block_size": 16 * MIB, "file_size": GIB, "iodepth": 256, "numjobs": 2}, "memory"),
+        (
+            {
+                "ioengine": "null",
+                "rw": "write",
+                "file_size": 64 * 1024 * GIB,
+                "dedupe_percentage": 1,
+                "dedupe_mode": "working_set",
+                "dedupe_working_set_percentage": 99,
+            },
+            "memory",
+        ),
         ({"runtime": 3600, "ramp_time": 1}, "runtime"),
     ],
 )

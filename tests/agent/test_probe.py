@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -97,6 +98,23 @@ def test_caches_are_dropped_only_if_root_allows_it(tmp_path: Path) -> None:
     assert probe.ask_to_drop_caches(str(tmp_path / "state"), str(folder), 0.2)["done"] is False
 
 
+def test_the_answer_to_another_request_of_the_same_second_is_not_taken(tmp_path: Path) -> None:
+    folder, state = tmp_path / "probe", tmp_path / "state"
+    probe.drop_caches(str(tmp_path / "none"), str(folder))
+    (folder / probe.CONF).write_text("allow_drop_caches = yes\n")
+    answer = probe.ask_to_drop_caches(str(state), str(folder), 0.3)
+    assert answer["reason"] == "the host's probe has not answered within 0 s"
+
+
+def test_what_systemd_took_back_for_roots_group_is_the_agents_to_read_again(tmp_path: Path) -> None:
+    folder, group = tmp_path / "probe", 65534
+    probe.drop_caches(str(tmp_path / "none"), str(folder), group)
+    for path in (folder, *folder.iterdir()):
+        os.chown(path, 0, 0)
+    probe.drop_caches(str(tmp_path / "none"), str(folder), group)
+    assert {path.stat().st_gid for path in (folder, *folder.iterdir())} == {group}
+
+
 def test_a_request_that_is_a_link_removes_only_the_link(tmp_path: Path) -> None:
     foreign = tmp_path / "foreign"
     foreign.write_text("stays")
@@ -111,6 +129,15 @@ def test_a_folder_in_which_others_can_write_is_refused(tmp_path: Path) -> None:
     (tmp_path / "probe").symlink_to(tmp_path)
     with pytest.raises(Mistake, match="nobody else can write"):
         probe.run(str(tmp_path / "probe"))
+
+
+def test_what_a_person_reads_of_it(tmp_path: Path) -> None:
+    folder = tmp_path / "probe"
+    assert probe.in_words(str(folder)).startswith("not installed; what only root can read")
+    written(folder)
+    assert re.fullmatch(r"last run \d{4}-\d\d-\d\d \d\d:\d\d, 1 tools", probe.in_words(str(folder)))
+    written(folder, boot_id="another")
+    assert "another boot" in probe.in_words(str(folder))
 
 
 def test_the_agent_says_whether_there_is_a_probe(tmp_path: Path) -> None:

@@ -36,8 +36,8 @@ class FakeAgent:
     instance: str = "first"
     pk: int = 0
 
-    def enrol(self, token: str) -> Any:
-        body = {"token": token, "secret_sha256": sha256(self.secret), "machine": self.machine, "hostname": "bench1"}
+    def enrol(self, token: str, hostname: str = "bench1") -> Any:
+        body = {"token": token, "secret_sha256": sha256(self.secret), "machine": self.machine, "hostname": hostname}
         answer = Client().post("/agent/v1/enrol/", json.dumps(body), content_type="application/json")
         if answer.status_code == 201:
             self.pk = answer.json()["agent"]

@@ -11,9 +11,11 @@ from django.utils import timezone
 
 from apps.agents import delivery
 from apps.agents.delivery import Ending, finish
+from apps.agents.tasks import ingest_attempt
 from apps.labs.isolation import all_labs
 from apps.labs.models import AuditEvent
-from apps.runs.models import Attempt, Chunk, Run
+from apps.runs.artefacts.ledger import find_ledger_breaks
+from apps.runs.models import Attempt, Chunk, Run, RunArtefact
 from apps.runs.states import State
 from tests.agents.conftest import sha256
 
@@ -246,3 +248,36 @@ def test_odd_numbers_of_chunks_break_nothing(agent, attempt, raw) -> None:
         headers=agent.headers,
     )
     assert answer.status_code in (200, 400, 413)
+
+
+def _interrupted(agent, attempt, kept: list[bytes]):
+    """The host was without power, and has only these chunks of those that it had sent."""
+    return _finish(agent, attempt, kept, outcome="interrupted", exit_status=None, reason="the host was restarted")
+
+
+@pytest.mark.parametrize("kept", [PARTS, PARTS[:2], []])
+def test_what_a_host_has_sent_and_lost_with_its_power_is_kept(agent, attempt, kept, settings, tmp_path) -> None:
+    settings.ARTEFACT_DIR = tmp_path
+    for sequence, part in enumerate(PARTS):
+        agent.put_chunk(attempt, "result", sequence, part)
+    agent.put_chunk(attempt, "stderr", 0, b"a line")
+    assert _interrupted(agent, attempt, kept).json() == {"complete": True}
+    assert _interrupted(agent, attempt, kept).json() == {"complete": True}, "its answer was lost"
+    row = agent.again(attempt)
+    whole = b"".join(PARTS)
+    assert row.manifest["result"] == {"chunks": 3, "bytes": len(whole), "sha256": sha256(whole)}
+    assert row.manifest["stderr"]["bytes"] == 6
+    ingest_attempt(attempt.pk)
+    with all_labs():
+        kinds = RunArtefact.objects.filter(run=row.run_id).values_list("kind", "artefact__sha256")
+        assert dict(kinds)["result"] == sha256(whole)
+    assert list(find_ledger_breaks()) == []
+    assert _interrupted(agent, attempt, kept).json() == {"complete": True}, "and again when it has been read in"
+    assert _interrupted(agent, attempt, [b"one ", b"two ", b"other"]).status_code == 409
+
+
+def test_chunks_behind_a_gap_are_not_part_of_what_was_kept(agent, attempt) -> None:
+    agent.put_chunk(attempt, "result", 0, PARTS[0])
+    agent.put_chunk(attempt, "result", 2, PARTS[2])
+    assert _interrupted(agent, attempt, []).json() == {"complete": True}
+    assert agent.again(attempt).manifest["result"]["bytes"] == len(PARTS[0])

@@ -1,6 +1,7 @@
 """A host with several directories: which targets it has, which of them take runs, and why the others do not."""
 
 import json
+import typing
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,7 +14,7 @@ from apps.agents.models import Agent
 from apps.agents.obstacles import find_obstacle, with_targets
 from apps.agents.tasks import look_at_targets, sweep
 from apps.core import task_queue
-from apps.inventory.models import Filesystem, Target
+from apps.inventory.models import Filesystem, Host, Target
 from apps.labs.isolation import all_labs, lab_scope
 from apps.runs.models import Run
 from apps.runs.services import start_on_targets, start_runs
@@ -21,6 +22,7 @@ from apps.runs.states import State
 from apps.runs.workload import WorkloadError
 from tests.agents.conftest import WORKLOAD, FakeAgent
 from tests.inventory.hosts import findmnt, machine, mount, output
+from tests.page_text import page_text
 
 pytestmark = pytest.mark.django_db
 GIB = 1 << 30
@@ -89,8 +91,9 @@ def test_targets_come_and_go_one_by_one(host: FakeAgent) -> None:
     assert at("/data/xfs").gone_reason == "/data/xfs: No such file or directory"
     report(host, BOTH[0], root("/data/xfs", ROOT))
     assert offered() == {"/data/ext4": "ext4"}, "the folder above is no array"
-    assert at("/data/xfs").gone_reason == "/data/xfs: No such file or directory"
+    assert at("/data/xfs").gone_reason.startswith("/data/xfs is not mounted; /data/xfs lies on ext4 on /dev/sda2")
     report(host, *BOTH)
+    assert at("/data/xfs").gone_reason == ""
     assert offered() == {"/data/ext4": "ext4", "/data/xfs": "xfs"}
     report(host, BOTH[0], root("/data/xfs", ROOT))
     assert at("/data/xfs").gone_reason.startswith("/data/xfs is not mounted; /data/xfs lies on ext4 on /dev/sda2")
@@ -98,6 +101,18 @@ def test_targets_come_and_go_one_by_one(host: FakeAgent) -> None:
     assert (at("/data/ext4").pk, at("/data/xfs").pk) == (ext4.pk, xfs.pk)
     report(host, BOTH[1])
     assert at("/data/ext4").gone_reason == "the agent offers /data/xfs now"
+
+
+def test_the_reason_is_that_of_now_and_whole(host: FakeAgent) -> None:
+    since = None
+    for problem in ("No such file or directory", "another account may write in it: " + "its group, " * 60):
+        report(host, BOTH[0], {"path": "/data/xfs", "root": "/data/xfs", "problem": problem})
+        gone = at("/data/xfs")
+        assert since in (None, gone.gone_at), "since when it is gone stays"
+        since = gone.gone_at
+    assert gone.gone_reason.strip().endswith("its group,"), "it is whole"
+    report(host, BOTH[0], root("/data/xfs", XFS | {"type": "btrfs", "uuid": "b-1"}))
+    assert "lies on btrfs" in at("/data/xfs", is_agents_own=False).gone_reason
 
 
 def test_what_lay_there_before_the_array_is_not_offered_in_its_place(host: FakeAgent) -> None:
@@ -122,7 +137,9 @@ def test_another_filesystem_at_one_path_is_another_target_beside_the_others(host
     assert "lies on btrfs" in at("/data/xfs", is_agents_own=False).gone_reason
 
 
-def test_two_filesystems_of_one_host_share_neither_target_nor_cell(host: FakeAgent) -> None:
+def test_two_filesystems_of_one_host_share_neither_target_nor_cell(
+    host: FakeAgent, sign_in: Callable[[str], Client]
+) -> None:
     from apps.comparison.likeness import Likeness
     from apps.comparison.queries.samples import of_run
     from tests.comparison.factories import sample
@@ -138,6 +155,10 @@ def test_two_filesystems_of_one_host_share_neither_target_nor_cell(host: FakeAge
         Run.objects.filter(pk=run.pk).update(state=State.FINISHED)
         stored = Run.objects.get(pk=run.pk)
         assert stored.facts["filesystem"] == target.lies_on["type"]
+        page = page_text(sign_in("viewer").get(stored.get_absolute_url()).content.decode())
+        assert (
+            f"It lay in {target.path} on {place['source']}, {place['type']} mounted at {place['mount_point']}" in page
+        )
         sample(stored, 1.0)
         readings += of_run(stored)
     assert len({reading.run for reading in readings}) == 2
@@ -242,9 +263,9 @@ class TestBelowARoot:
             ("/etc", "agent.conf on its host allows /data/ext4, /data/xfs only"),
             ("/data", "allows /data/ext4, /data/xfs only"),
             ("/data/xfsx", "allows /data/ext4, /data/xfs only"),
-            ("/data/xfs/", "no / twice or at its end"),
-            ("/data/xfs/../ext4", "expected no . and .. in it"),
-            ("/data/xfs//bench", "no / twice"),
+            ("/data/xfs/", "its path cannot be taken: expected it written plainly: /data/xfs"),
+            ("/data/xfs/../ext4", "expected a path without .. in it"),
+            ("/data/xfs//bench", "expected it written plainly: /data/xfs/bench"),
         ],
     )
     def test_other_paths_are_never_asked_for_and_the_page_says_why(
@@ -351,3 +372,151 @@ def test_another_labs_targets_are_not_looked_at(host: FakeAgent, cast: Any) -> N
     with all_labs():
         sweep()
     assert host.row.wanted_directories == []
+
+
+def test_an_unmounted_root_takes_runs_again_by_itself_and_its_reason_is_true_at_each_step(
+    host: FakeAgent, sign_in: Callable[[str], Client], token: Callable[[str], str]
+) -> None:
+    xfs = at("/data/xfs")
+    refused = (
+        "other accounts can write in /data/xfs (mode 0777) and could place links there. " + "Say what to do. " * 40
+    )
+    steps = [
+        (root("/data/xfs", ROOT), "/data/xfs is not mounted; /data/xfs lies on ext4 on /dev/sda2 (UUID r-1) now"),
+        ({"path": "/data/xfs", "root": "/data/xfs", "problem": refused}, f"/data/xfs: {refused}".strip()),
+        (root("/data/xfs", XFS | {"uuid": "x-2"}), "/data/xfs lies on xfs on /dev/md0 (UUID x-2) now"),
+        (root("/data/xfs", ROOT), "/data/xfs is not mounted; /data/xfs lies on ext4 on /dev/sda2 (UUID r-1) now"),
+    ]
+    since = None
+    for place, reason in steps:
+        report(host, BOTH[0], place)
+        xfs.refresh_from_db()
+        assert (xfs.is_agents_own, xfs.gone_reason.strip()) == (False, reason)
+        since = since or xfs.gone_at
+        assert xfs.gone_at == since, "it is gone since then, whatever became of it after"
+        for address in (xfs.get_absolute_url(), host.row.host.get_absolute_url()):
+            assert reason in page_text(sign_in("viewer").get(address).content.decode()), address
+        told = Client().get(f"/api/v1/targets/{xfs.pk}/", headers={"Authorization": f"Bearer {token('read')}"}).json()
+        assert told["gone_reason"].strip() == reason
+        with pytest.raises(WorkloadError, match="this one is gone"):
+            start_runs(lab=host.lab, target=xfs, spec=WORKLOAD)
+    report(host, *BOTH)
+    xfs.refresh_from_db()
+    assert (xfs.is_agents_own, xfs.gone_at, xfs.gone_reason) == (True, None, "")
+    (run,) = start_runs(lab=host.lab, target=xfs, spec=WORKLOAD)
+    assert [offer["run"] for offer in host.poll()["offers"]] == [run.pk]
+
+
+def test_a_very_long_reason_ends_after_a_whole_word(host: FakeAgent) -> None:
+    report(host, BOTH[0], {"path": "/data/xfs", "root": "/data/xfs", "problem": "wörter und " * 200})
+    reason = at("/data/xfs").gone_reason
+    assert reason.endswith(("wörter…", "und…"))
+    assert len(reason) > 1000
+
+
+class TestPathsThatPeopleType:
+    """The one rule for pages, REST and files: written plainly, and below a directory that the host's agent allows."""
+
+    FORM: typing.ClassVar[dict[str, str]] = {"version": "0", "act": "save", "kind": "directory"}
+
+    def rest(self, token: Callable[[str], str], address: str, body: dict[str, Any], method: str = "post") -> Any:
+        headers = {"Authorization": f"Bearer {token('admin')}"}
+        return getattr(Client(), method)(f"/api/v1/{address}", body, content_type="application/json", headers=headers)
+
+    @pytest.mark.parametrize(
+        ("path", "words"),
+        [
+            ("x", "expected an absolute path such as /data/ext4"),
+            ("data/ext4/x", "expected an absolute path"),
+            ("/data/ext4/../../etc", "expected a path without .. in it"),
+            ("/data/ext4/..", "expected a path without .. in it"),
+            ("/data/ext4/./x", "expected it written plainly: /data/ext4/x"),
+            ("/data//ext4", "expected it written plainly: /data/ext4"),
+            ("//data/ext4/x", "expected it written plainly: /data/ext4/x"),
+            ("/data/ext4/x/", "expected it written plainly: /data/ext4/x"),
+            ("/etc", "agent.conf on its host allows /data/ext4, /data/xfs only"),
+            ("/data", "agent.conf on its host allows /data/ext4, /data/xfs only"),
+            ("/data/ext4x", "agent.conf on its host allows /data/ext4, /data/xfs only"),
+        ],
+    )
+    def test_a_path_where_no_run_can_go_is_refused_by_page_and_rest(
+        self, host: FakeAgent, token: Callable[[str], str], sign_in: Callable[[str], Client], path: str, words: str
+    ) -> None:
+        count = Target.objects.count()
+        body = {"host": host.row.host_id, "name": "new", "kind": "directory", "path": path}
+        answer = self.rest(token, "targets/", body)
+        assert answer.status_code == 400, answer.content
+        assert words in answer.json()["detail"]
+        form = self.FORM | {"host": str(host.row.host_id), "name": "new", "path": path}
+        page = sign_in("engineer").post(f"/targets/new/?host={host.row.host_id}", form)
+        assert page.status_code == 422
+        assert words in page_text(page.content.decode())
+        assert Target.objects.count() == count
+        typed = Target.objects.create(lab=host.lab, host=host.row.host, name="typed", path="/data/ext4/typed")
+        answer = self.rest(token, f"targets/{typed.pk}/", {"path": path}, "patch")
+        assert answer.status_code == 400, answer.content
+        typed.refresh_from_db()
+        assert typed.path == "/data/ext4/typed"
+
+    def test_what_was_measured_elsewhere_stays_editable_and_nowhere_else_is_it_refused(
+        self, host: FakeAgent, token: Callable[[str], str]
+    ) -> None:
+        typed = Target.objects.create(lab=host.lab, host=host.row.host, name="by hand", path="/mnt/old/")
+        assert self.rest(token, f"targets/{typed.pk}/", {"notes": "by hand"}, "patch").status_code == 200
+        for more in ({"kind": "device", "path": "/dev/sdb"}, {"kind": "network", "path": "two hops"}):
+            body = {"host": host.row.host_id, "name": more["kind"], **more}
+            assert self.rest(token, "targets/", body).status_code == 201, more
+
+    def test_without_an_agent_a_path_is_taken_and_shown_as_not_confirmed(
+        self, host: FakeAgent, token: Callable[[str], str], sign_in: Callable[[str], Client]
+    ) -> None:
+        bare = Host.objects.create(lab=host.lab, name="bare")
+        body = {"host": bare.pk, "name": "new", "kind": "directory", "path": "/srv/new"}
+        made = self.rest(token, "targets/", body)
+        assert made.status_code == 201
+        assert made.json()["path_unconfirmed_because"] == "the path is not yet confirmed by the host: bare has no agent"
+        page = page_text(sign_in("viewer").get(f"/targets/{made.json()['id']}/").content.decode())
+        assert "Not confirmed: the path is not yet confirmed by the host: bare has no agent." in page
+        assert self.rest(token, "targets/", body | {"name": "n", "path": "srv"}).status_code == 400
+        own = Client().get(
+            f"/api/v1/targets/{at('/data/ext4').pk}/", headers={"Authorization": f"Bearer {token('read')}"}
+        )
+        assert own.json()["path_unconfirmed_because"] == ""
+
+    def test_a_directory_that_is_missing_is_made_by_a_command_that_the_page_shows(
+        self, host: FakeAgent, sign_in: Callable[[str], Client]
+    ) -> None:
+        typed = Target.objects.create(lab=host.lab, host=host.row.host, name="typed", path="/data/xfs/a b;c")
+        place = {"path": typed.path, "root": "/data/xfs", "problem": "No such file or directory"}
+        command = "Make it there, as root: install -d -m 0700 -o spindle-agent '/data/xfs/a b;c'"
+        report(host, *BOTH, place)
+        for address in (typed.get_absolute_url(), host.row.host.get_absolute_url(), "/runs/new/"):
+            assert command in page_text(sign_in("engineer").get(address).content.decode()), address
+        report(host, *BOTH, {"path": typed.path, "root": "/data/xfs", **XFS})
+        typed.refresh_from_db()
+        assert typed.is_agents_own
+        report(host, *BOTH, place)
+        typed.refresh_from_db()
+        assert command in typed.gone_reason
+        report(host, BOTH[0], {"path": "/data/xfs", "root": "/data/xfs", "problem": "No such file or directory"})
+        assert "install" not in at("/data/xfs").gone_reason, "a root that is missing is the administrator's own"
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("relative/..", "an absolute path"),
+        ("/data/../etc", "without .."),
+        ("/data/\n[global]\nexec_prerun=id", "without control characters"),
+        ("/data/\u202etxt", "without control characters"),
+        ("//data", "written plainly: /data"),
+    ],
+)
+def test_a_path_that_no_person_could_type_is_no_target(host: FakeAgent, path: str, expected: str) -> None:
+    """An agent that lies, or a directory of a strange name: it would be on pages, in exports and in commands to paste."""
+    report(host, *BOTH, root(path, {**EXT4, "uuid": "e-2"}))
+    assert offered() == {"/data/ext4": "ext4", "/data/xfs": "xfs"}
+    assert not Target.objects.filter(path=path).exists()
+    assert any(expected in problem for problem in host.row.directory_problems)
+    report(host, root("/data/ext4", {**EXT4, "type": "ext4\x1b[2J\n", "uuid": "e-3"}))
+    assert all(kind.isprintable() for kind in offered().values())

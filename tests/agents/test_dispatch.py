@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from apps.agents import tasks
-from apps.agents.dispatch import find_dispatcher_silence
+from apps.agents.dispatch import TASKS_EVERY, find_dispatcher_silence, stand_in
 from apps.agents.models import Agent, WorkerHeartbeat
 from apps.agents.queue import waiting_reasons
 from apps.agents.tasks import dispatch_host, dispatch_waiting
@@ -143,6 +143,8 @@ def test_every_ten_seconds_all_hosts_that_could_begin_are_looked_at(agent, start
     agent.poll()
     assert dispatch_waiting() == 0
     start(2)
+    assert dispatch_waiting() == 0, "its own message is under way"
+    _set(Run, created_at=timezone.now() - timedelta(minutes=1))
     assert dispatch_waiting() == 1
     assert hosts == [agent.row.host_id]
     dispatch_host(agent.row.host_id)
@@ -187,3 +189,19 @@ def test_a_run_says_that_no_dispatcher_answers(agent, start) -> None:
     dispatch_waiting()
     assert find_dispatcher_silence() == ""
     assert _reason(run) == "bench1 is online and gets it in a moment."
+
+
+def test_while_no_task_comes_the_dispatcher_offers_by_itself_and_says_so(agent, start) -> None:
+    [run] = start()
+    agent.poll(is_dispatched=False)
+    dispatch_waiting()
+    assert stand_in() == [], "a task came a moment ago"
+    assert _states() == [State.QUEUED]
+    WorkerHeartbeat.objects.update(answered_at=timezone.now() - TASKS_EVERY)
+    _set(Run, created_at=timezone.now() - TASKS_EVERY)
+    [attempt] = stand_in()
+    assert [offer["attempt"] for offer in agent.poll(is_dispatched=False)["offers"]] == [attempt]
+    assert stand_in() == [], "its host is busy"
+    WorkerHeartbeat.objects.filter(name="dispatcher").update(answered_at=timezone.now() - timedelta(minutes=5))
+    assert find_dispatcher_silence() == ""
+    assert dispatch_host(run.host_id) is None, "the task that comes after all finds nothing to do"

@@ -73,3 +73,9 @@ def test_nonsense_is_refused_in_words(cast) -> None:
     answer = fake.enrol(_token(cast.lab))
     assert answer.status_code == 400
     assert "64 hexadecimal digits" in answer.json()["detail"]
+
+
+def test_a_hosts_name_is_one_line_without_control_characters(cast) -> None:
+    fake = FakeAgent(cast.lab)
+    fake.enrol(_token(cast.lab), hostname="bench\n\x1b[2J\u202e9 ")
+    assert fake.row.host.name == "bench\ufffd\ufffd[2J\ufffd9"

@@ -54,6 +54,7 @@ def test_evidence_is_stored_as_it_was_sent_and_the_newest_counts(agent: FakeAgen
         ({"guard": "idle", "outcome": "splendid"}, None),
         ("idle", None),
         ({**ENTRY, "text": "x" * 5000, "figures": {"mdstat": "y" * 9000}}, ("x" * 1000, {"mdstat": "y" * 4000})),
+        ({**ENTRY, "figures": {"a": 1e308, "b": -1e20, "c": 2**70, "d": 1.5}}, (ENTRY["text"], {"d": 1.5})),
         ({**ENTRY, "text": 5, "figures": {"a": {"nested": 1}, "b": [1], "c": True}}, ("", {"c": True})),
         (
             {**ENTRY, "figures": "none", "checked_at": -4, "limits": {str(n): n for n in range(400)}},

@@ -1,6 +1,10 @@
 """What agents are told of a newer program and of themselves, and the files that administrators fetch."""
 
 import hashlib
+import os
+import shutil
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -63,3 +67,21 @@ def test_the_units_of_the_probe_are_handed_out(name: str) -> None:
     if name.endswith(".service"):
         assert "PrivateNetwork=yes" in text
         assert "ExecStart=/usr/bin/env python3 -I /opt/spindle/agent.pyz probe" in text
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd-analyze is not installed")
+def test_systemd_has_nothing_to_say_against_any_unit(tmp_path: Path) -> None:
+    names = ["agent.service", "probe.service", "probe.timer", "drop-caches.service", "drop-caches.path"]
+    units = [tmp_path / f"spindle-{name}" for name in names]
+    for name, unit in zip(names, units, strict=True):
+        unit.write_bytes(Client().get(f"/agent/{name}").content)
+    env = {**os.environ, "SYSTEMD_UNIT_PATH": f"{tmp_path}:"}
+    verified = subprocess.run(
+        ["systemd-analyze", "verify", *map(str, units)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env=env,
+    )
+    assert (verified.returncode, verified.stderr) == (0, "")

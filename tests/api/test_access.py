@@ -74,7 +74,11 @@ def test_one_job_may_be_given_by_itself(cast: Cast, script: Scripts) -> None:
             "nothing, because it runs programs",
         ),
         ({"workload": {"jobs": [JOB], "nonsense": 1}}, "nonsense", "one of: tool, jobs"),
-        ({"tags": {"kernel": "6.1"}}, "tags", "one of: target, targets, workload, job_file, repetitions"),
+        (
+            {"tags": {"kernel": "6.1"}},
+            "tags",
+            "one of: target, targets, workload, job_file, saved_workload, options, repetitions",
+        ),
     ],
 )
 def test_a_workload_that_may_not_run_is_told_why(

@@ -60,6 +60,7 @@ def test_the_queue_says_who_is_next_and_why_each_waits(cast, ask, place, queued)
     with lab_scope(cast.lab.pk):
         attempt = offer_next_run(place.host_id)
         attempt.accept()
+        attempt.accepted_at = timezone.now() - timedelta(seconds=12)
         attempt.run_started(timezone.now() - timedelta(seconds=10), "boot", [])
     status, body = ask("GET", "queue/", "read")
     assert (status, body["next"], body["count"]) == (200, None, 3)

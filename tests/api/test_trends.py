@@ -69,7 +69,10 @@ def test_a_script_marks_what_it_changed(watched: Watch, token: Token, client: Cl
 @pytest.mark.parametrize(
     ("body", "field"),
     [({"text": "x"}, "at"), ({"run": 1}, "text"), ({"text": "x", "run": 999999}, "run"), ([], "text"),
-     ({"text": "x", "at": "soon"}, "at"), ({"text": "x", "run": "1; DROP"}, "run")],
+     ({"text": "x", "at": "soon"}, "at"), ({"text": "x", "run": "1; DROP"}, "run"),
+     ({"text": 5, "at": "2026-01-01T00:00:00Z"}, "text"), ({"text": ["x"], "at": "2026-01-01T00:00:00Z"}, "text"),
+     ({"text": "x", "at": "2026-01-01T00:00:00Z", "everywhere": "no"}, "everywhere"),
+     ({"text": "x", "at": "2026-01-01T00:00:00Z", "watch": 1}, "watch")],
 )  # fmt: skip
 def test_a_mark_that_says_too_little_is_a_problem(
     watched: Watch, token: Token, client: Client, body: object, field: str

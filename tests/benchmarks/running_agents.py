@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -48,11 +48,13 @@ def document(second: int) -> bytes:
     return _TOTAL.sub(lambda found: found[1] + b"%d" % totals.get(found[1].split(b'"')[1], int(found[2])), text)
 
 
-async def _answer(reader: asyncio.StreamReader) -> tuple[int, bytes]:
+async def _answer(reader: asyncio.StreamReader) -> tuple[int, bytes, float]:
+    """Return the status, the body, and after how many seconds to come again where the answer says so."""
     head = await reader.readuntil(b"\r\n\r\n")
     length = re.search(rb"content-length: (\d+)", head.lower())
     assert length, head
-    return int(head.split()[1]), await reader.readexactly(int(length[1]))
+    later = re.search(rb"retry-after: (\d+)", head.lower())
+    return int(head.split()[1]), await reader.readexactly(int(length[1])), float(later[1]) if later else 0.0
 
 
 @dataclass
@@ -66,12 +68,23 @@ class Running:
     run: int = 0
     sent: dict[int, float] = field(default_factory=dict)  # when, by sequence number
     holding: "asyncio.Task[None] | None" = None
+    refusals: int = 0  # answers that a busy server gave in place of what was asked
 
     async def begin(self) -> None:
         self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port)
         [offer] = await self.take_offers(5)
         await self.begin_run(offer)
         self.holding = asyncio.create_task(self._hold())
+
+    @asynccontextmanager
+    async def hold_lease(self) -> AsyncIterator[None]:
+        """Renew the lease of the attempt in hand meanwhile."""
+        self.holding = asyncio.create_task(self._hold())
+        try:
+            yield
+            assert not self.holding.done(), self.holding.exception()
+        finally:
+            self.holding.cancel()
 
     async def take_offers(self, wait: float) -> list[dict[str, int]]:
         """Poll without an attempt in hand."""
@@ -97,14 +110,21 @@ class Running:
         assert await self._said(request) == {"stored": True}
 
     async def _hold(self) -> None:
-        """The other connection of an agent: it polls, and names what it does."""
-        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        """The other connection of an agent: it polls, and names what it does. One that rested may have ended meanwhile."""
         named = [{"attempt": self.attempt, "token": self.token, "state": "running"}]
         await asyncio.sleep(random.uniform(0, HOLD_S))  # they did not all begin at once
         while True:
-            writer.write(self.identity.poll(HOLD_S, attempts=named))
-            status, body = await _answer(reader)
-            assert status == 200, body
+            reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+            try:
+                while True:
+                    writer.write(self.identity.poll(HOLD_S, attempts=named))
+                    status, body, later = await _answer(reader)
+                    assert status in (200, 503), body
+                    await asyncio.sleep(later)
+            except (ConnectionError, asyncio.IncompleteReadError):
+                continue
+            finally:
+                writer.close()
 
     async def _say(self, what: str, **body: Any) -> None:
         said = json.dumps({"token": self.token, **body}).encode()
@@ -119,10 +139,17 @@ class Running:
             return await self._asked(request)
 
     async def _asked(self, request: bytes) -> Any:
-        self.writer.write(request)
-        status, body = await _answer(self.reader)
-        assert status == 200, body
-        return json.loads(body)
+        """Ask, and come again when a busy server says so, as the real agent does."""
+        while True:
+            self.writer.write(request)
+            status, body, later = await _answer(self.reader)
+            if status != 503:
+                assert status == 200, body
+                return json.loads(body)
+            self.refusals += 1
+            self.writer.close()  # the server would end it while it rests
+            await asyncio.sleep(later * random.uniform(0.5, 1))
+            self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port)
 
 
 @dataclass

@@ -4,8 +4,10 @@ import asyncio
 import hashlib
 import random
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -18,19 +20,21 @@ from apps.inventory.models import Filesystem, Target
 from apps.labs.isolation import lab_scope
 from apps.plans.models import Execution
 from apps.plans.plan_request import PlanRequest
-from apps.plans.services import create_plan, start_plan
-from apps.runs.models import Attempt, Run
-from apps.studies.models import Plan
+from apps.plans.services import cancel_plan, create_plan, start_plan
+from apps.runs.models import Attempt
+from apps.studies.models import Plan, PlannedRun
+from bin._lib.commands import WEB_PROCESSES
 from tests.benchmarks.figures import LONG, quantile, report
 from tests.benchmarks.many_agents import enrolled
 from tests.benchmarks.running_agents import Running
-from tests.benchmarks.servers import Page
+from tests.benchmarks.servers import Page, start_web_processes
 from tests.conftest import Cast
 from tests.faults.fio_reports import fio_report
 from tests.faults.stack import Stack, until
 
 pytestmark = [pytest.mark.benchmark]
-AGENTS, POINTS, SECONDS, BROWSERS = (1000, 10, 60, 100) if LONG else (30, 4, 5, 20)
+AGENTS, POINTS, SECONDS, BROWSERS = (1000, 10, 300, 100) if LONG else (30, 4, 10, 20)
+WATCHED_S = 1500 if LONG else 600  # after that the rest of the plan is cancelled: the whole would take an hour
 SIZE, REFRESH_S = 1 << 30, 2
 JOB = {"rw": "write", "direct": False, "sync": "none", "time_based": True, "runtime": SECONDS}
 
@@ -40,6 +44,7 @@ class Worker:
     """An agent that takes what it is offered, lets it last, and delivers a report of just that."""
 
     agent: Running
+    until: float = 0.0  # by the monotonic clock; a run that has begun is brought to its end
     late: list[float] = field(default_factory=list)  # seconds from a run's end to the next one's offer
     done: int = 0
 
@@ -48,14 +53,15 @@ class Worker:
         agent.reader, agent.writer = await asyncio.open_connection("127.0.0.1", agent.port)
         await asyncio.sleep(random.uniform(0, SECONDS))  # they did not all begin at once
         ended = None
-        while self.done < POINTS:
+        while self.done < POINTS and time.monotonic() < self.until:
             offers: list[dict[str, Any]] = await agent.take_offers(20)
             if not offers:
                 continue
             if ended is not None:
                 self.late.append(time.perf_counter() - ended)
             await agent.begin_run(offers[0])
-            await asyncio.sleep(SECONDS)
+            async with agent.hold_lease():
+                await asyncio.sleep(SECONDS)
             await self._deliver(offers[0]["workload"]["jobs"][0])
             ended = time.perf_counter()
             self.done += 1
@@ -118,6 +124,28 @@ def _cpu_s(stack: Stack, *names: str) -> float:
     return total
 
 
+@pytest.fixture
+def stack(transactional_db: None, cast: Cast, tmp_path: Path) -> Iterator[Stack]:
+    made = Stack(tmp_path, cast.lab)
+    try:
+        start_web_processes(made, WEB_PROCESSES)
+        yield made
+    finally:
+        made.down()
+
+
+def _check_plan(stack: Stack, plan: Plan, cells: int) -> None:
+    """Fail unless each cell that the agents made counts, once, and no other was started."""
+    with lab_scope(stack.lab.pk):
+        finished = PlannedRun.objects.filter(run__state="finished")
+        until("the last results are read in", 120, lambda: finished.count() == cells)
+        assert finished.values("row", "point", "round").distinct().count() == cells, "a cell was made twice"
+        assert Attempt.objects.exclude(started_at=None).count() == cells, "a run was started twice"
+        if cells < AGENTS * POINTS:
+            cancel_plan(plan, actor="benchmark")
+        until("the plan has ended", 120, lambda: not Execution.objects.get(plan=plan).is_running)
+
+
 def test_b2_a_plan_of_many_agents(stack: Stack, cast: Cast) -> None:
     stack.start_worker()
     stack.start_dispatcher()
@@ -128,23 +156,26 @@ def test_b2_a_plan_of_many_agents(stack: Stack, cast: Cast) -> None:
         start_plan(plan, actor="benchmark")
     page.ms(f"/plans/{plan.pk}/")  # the first request of a server loads what it needs
     delays: list[float] = []
-    cpu, begin = _cpu_s(stack, "worker", "dispatcher", "beat"), time.perf_counter()
+    for worker in workers:
+        worker.until = time.monotonic() + WATCHED_S
+    cpu, web, begin = _cpu_s(stack, "worker", "dispatcher", "beat"), _cpu_s(stack, "web"), time.perf_counter()
     with ThreadPoolExecutor(1) as aside:  # where Playwright has been, this thread has a loop that runs
         aside.submit(uvloop.run, _run(workers, page, stack.port, f"/plans/{plan.pk}/", delays)).result()
     took = time.perf_counter() - begin
-    with lab_scope(stack.lab.pk):
-        until("the plan is done", 120, lambda: Execution.objects.get(plan=plan).state == "done")
-        cells = AGENTS * POINTS
-        assert Run.objects.filter(state="finished").count() == cells, "a cell was lost or doubled"
-        assert Attempt.objects.count() == cells
+    cells = sum(worker.done for worker in workers)
+    _check_plan(stack, plan, cells)
     call_command("check_ledger")
-    used = _cpu_s(stack, "worker", "dispatcher", "beat") - cpu
+    used, web = _cpu_s(stack, "worker", "dispatcher", "beat") - cpu, _cpu_s(stack, "web") - web
+
     late = [value for worker in workers for value in worker.late]
-    what = f"{AGENTS} agents, {cells} cells of {SECONDS} s, {BROWSERS} browsers on the plan's page"
+    what = f"{AGENTS} agents, {cells} of {AGENTS * POINTS} cells of {SECONDS} s, {BROWSERS} browsers on the plan's page"
     report("B2", f"scheduler, dispatcher, ingest and beat, {what}", [used / took], "≤ 1", "cores")
     report("B2", "their processor time for a cell", [1000 * used / cells], "none; for comparison", "ms")
+    report("B2", f"{WEB_PROCESSES} web processes", [web / took], "none; for comparison", "cores")
     report("B2", "p95 from a run's end to the next one's offer", [quantile(late, 0.95)], "≤ 1", "s")
     report("B2", "the latest", [max(late)], "≤ 5", "s")
+    report(
+        "B2", "answers of a busy server to come again", [sum(worker.agent.refusals for worker in workers)], "none", ""
+    )
     report("B2", "p95 of the page's live part", [quantile(delays, 0.95)], "≤ 0.3", "s")
     assert max(late) < 60
-    assert {worker.done for worker in workers} == {POINTS}

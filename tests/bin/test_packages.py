@@ -142,6 +142,23 @@ def test_a_python_without_venv_is_named_with_its_package(monkeypatch: pytest.Mon
         packages.need_ensurepip(Step(Console(1)))
 
 
+def test_absent_tools_of_filesystems_are_installed_for_the_long_form(monkeypatch: pytest.MonkeyPatch) -> None:
+    there, step = {"mkfs.btrfs"}, Step(Console(1))
+
+    def install(package: str, step: Step) -> bool:
+        there.update(name for name, brings in machine.MKFS.items() if brings == package)
+        return True
+
+    monkeypatch.setattr(shutil, "which", lambda name: f"/usr/sbin/{name}" if name in there else None)
+    monkeypatch.setattr(machine, "install", install)
+    machine.ensure_mkfs(step)
+    assert step.note == "mkfs.xfs, mkfs.btrfs"
+    monkeypatch.setattr(machine, "install", lambda package, step: False)
+    there.clear()
+    machine.ensure_mkfs(step)
+    assert step.note == "none"
+
+
 @pytest.mark.parametrize("name", ["up", "test"])
 def test_an_old_python_can_read_the_sentence_about_its_age(name: str) -> None:
     ast.parse((ROOT / "bin" / name).read_text(), feature_version=(3, 4))

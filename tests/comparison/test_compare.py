@@ -158,6 +158,21 @@ def test_the_permalink_names_the_baseline_that_was_taken() -> None:
     assert "baseline=a" in compare([reading(1, 1.0), reading(2, 2.0, "b")], Q).question.address
 
 
+def test_the_usual_baseline_is_the_first_series_with_enough_runs_for_an_interval() -> None:
+    few = [reading(1, 1.0), reading(2, 1.1)]
+    enough = [reading(3 + n, v, "b") for n, v in enumerate([2.0, 2.1, 2.2])]
+    also = [reading(9 + n, v, "c") for n, v in enumerate([3.0, 3.1, 3.2])]
+    assert compare([*few, *enough, *also], Q).baseline == "b"
+    assert compare([*few, reading(3, 2.0, "b")], Q).baseline == "a", "nobody has enough"
+    assert compare([*few, *enough], Question(baseline="a")).baseline == "a", "asked for"
+
+
+def test_a_run_without_a_value_does_not_make_a_series_the_baseline() -> None:
+    missing = [reading(n, None) for n in range(4)]
+    enough = [reading(9 + n, v, "b") for n, v in enumerate([2.0, 2.1, 2.2])]
+    assert compare([*missing, *enough], Q).baseline == "b"
+
+
 def test_percentiles_come_from_merged_histograms_and_are_never_averaged() -> None:
     question = Question(metric="clat_p99", operation="randread")
     fast, slow = ((100.0, 990), (200.0, 10)), ((100.0, 500), (9000.0, 500))

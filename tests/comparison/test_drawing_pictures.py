@@ -143,7 +143,9 @@ def test_an_svg_says_its_title_and_what_it_shows() -> None:
     assert tree.attrib["role"] == "img"
     named = tree.attrib["aria-labelledby"].split()
     words = {one.attrib["id"]: one.text for one in tree if one.attrib.get("id") in named}
-    assert words == {"chart-title": chart().title, "chart-description": chart().description}
+    caveats = [f"{line}." for line in chart().caveats]
+    assert caveats, "a picture stands alone"
+    assert words == {"chart-title": chart().title, "chart-description": " ".join([chart().description, *caveats])}
     assert not tree.findall(f".//{SVG}metadata//*[@about]")
     assert b"<dc:date>" not in render(chart(), "svg")
 

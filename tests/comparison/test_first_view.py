@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
+from apps.comparison import default_question
 from apps.comparison.default_question import MOST_CONFIGURATIONS, beside_published, first_view
 from apps.comparison.queries.samples import load
 from apps.comparison.question import Question
@@ -68,6 +69,23 @@ def test_the_page_shows_them_without_a_question_in_its_address(lab: Lab, sign_in
 def test_the_newest_configurations_are_shown_and_no_more_than_a_chart_holds(lab: Lab) -> None:
     made = [measured(lab, f"host{number}", [1e8]) for number in range(MOST_CONFIGURATIONS + 2)]
     assert runs_of(question_of(lab)) == ids(*made[-MOST_CONFIGURATIONS:])
+
+
+def test_of_many_nights_all_runs_that_are_alike_are_shown(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A configuration is found by its newest run; a busier one does not push it out."""
+    monkeypatch.setattr(default_question, "NEWEST", 3)
+    alpha = measured(lab, "alpha", [1e8, 1.1e8, 1.2e8])
+    beta = measured(lab, "beta", [2e8] * 5)
+    assert runs_of(question_of(lab)) == ids(alpha, beta)
+
+
+def test_where_only_their_numbers_name_them_the_newest_are_shown(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(default_question, "NEWEST", 3)
+    measured(lab, "alpha", [9e7], kernel="5.10")
+    alpha = measured(lab, "alpha", [1e8] * 5, kernel="6.1")
+    question = question_of(lab)
+    assert runs_of(question) == ids(alpha[-3:])
+    assert any(name == "run" for name, _ in question.filters)
 
 
 def test_runs_of_others_are_no_part_of_it(lab: Lab, cast: Cast) -> None:

@@ -45,9 +45,11 @@ def test_no_more_than_eight_can_be_picked(page: Any) -> None:
     page.click("#series-list > summary")
     boxes = page.locator("#series-list input[name=draw]")
     assert (boxes.count(), page.locator("#series-list input[name=draw]:disabled").count()) == (20, 12)
+    assert page.locator("[data-all-drawn]").inner_text() == "8 series are drawn: take one out to draw another."
     page.locator("#series-list input[name=draw]:checked").first.uncheck()
     until(page, f"{CHART}?.data.datasets.length === 7")
     until(page, "document.querySelectorAll('#series-list input[name=draw]:disabled').length === 0")
+    assert page.locator("[data-all-drawn]").is_hidden()
     boxes.last.check()
     until(page, f"{NAMES}.endsWith('node17')")
     looks = page.evaluate(
@@ -79,8 +81,11 @@ def test_filters_are_searched_as_one_types(page: Any) -> None:
     until(page, "document.querySelectorAll('#facet-choices input[name=host]').length === 32")
     search = page.locator("#facet-search")
     search.fill("NODE07")
-    until(page, "document.querySelector('[data-facet-count]').textContent === '1 filter match'")
-    assert page.locator("#facet-choices label.check:visible").all_inner_texts() == ["node07 1"]
+    until(page, "document.querySelector('[data-facet-count]').textContent === '1 filter matches'")
+    found = page.locator("#facet-choices label.check:visible")
+    assert found.all_inner_texts() == ["node07 1"]
+    box = found.bounding_box()
+    assert box["height"] < 40 < box["width"]  # on one line, though what stood before it is hidden
     search.press("Enter")  # does not send the form
     assert page.locator("#facet-choices input[name=host]").count() == 32
     search.fill("filesys")

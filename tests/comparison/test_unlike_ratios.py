@@ -12,6 +12,7 @@ import pytest
 from django.test import Client
 
 from apps.comparison.cells import Comparison, ComparisonCell, Withheld
+from apps.comparison.charts.chart import ChartKind
 from apps.comparison.charts.comparison import chart_of
 from apps.comparison.compare import compare, series_name
 from apps.comparison.details import details, effect_rows
@@ -128,7 +129,8 @@ def test_no_interval_and_no_verdict_over_a_mixed_history(seed: int, series: tupl
     for cell in found.cells:
         if cell.unlike > 1:
             assert (cell.ci_low, cell.ci_high, cell.ratio) == (None, None, None)
-    for one in chart_of(found, readings).series:
+    chart = chart_of(found, readings)
+    for one in chart.series if chart.kind is ChartKind.PAIRED else ():  # other kinds have no ratios to warn of
         for point in one.points:
             cell = next(cell for cell in found.cells if cell.series == one.label and point.label == _text(found, cell))
             assert bool(point.warning) == bool(cell.confounders or cell.unknown)

@@ -1,10 +1,13 @@
 """What scripts, agents and people send, as numbers and as JSON."""
 
+import json
+from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from apps.core.strict_json import DEEPEST, JsonInputError, read_json
+from apps.core.strict_json import DEEPEST, JsonInputError, read_json, to_json
 from apps.core.text import LARGEST, whole_number
 from tests.sampling import for_each
 
@@ -82,3 +85,9 @@ def test_nul_of_a_machine_becomes_what_is_asked_for(nul: str, read: Any) -> None
 
 def test_a_backslash_before_u0000_is_no_nul() -> None:
     assert read_json(rb'"\\u0000"') == r"\u0000"
+
+
+def test_a_number_beyond_64_bits_is_written_with_its_digits() -> None:
+    """PostgreSQL gives 1e30 of a jsonb column back as a whole number."""
+    data = {"at": datetime(2026, 1, 2, tzinfo=UTC), "huge": 10**30, 3: [Decimal("1.5")]}
+    assert json.loads(to_json(data)) == {"at": "2026-01-02T00:00:00Z", "huge": 10**30, "3": ["1.5"]}

@@ -10,10 +10,17 @@ from pathlib import Path
 
 import polib
 import pytest
+import yaml
 
 from apps.comparison import caveats
-from apps.comparison.labels import LABELS, operation_of
+from apps.comparison.fact_names import is_of_one_run
+from apps.comparison.labels import LABELS, label_of, operation_of
+from apps.comparison.like_for_like.run_group import MACHINE_FACTS, POINTS, WORKLOAD_FACTS
+from apps.comparison.like_for_like.run_group import NAMES as NAMES_OF_THINGS
+from apps.comparison.readings import POINT
 from apps.inventory import vocabulary
+from apps.runs.facts import settings_facts
+from apps.runs.fio_options import BY_NAME
 from apps.runs.metrics import METRICS, OPERATIONS
 from apps.runs.models import Quality
 from apps.studies.models import AS_REPORTED, NOT_CHECKED
@@ -106,9 +113,55 @@ def test_whatever_a_wiki_page_is_made_of_is_translated(path, kind) -> None:
     assert not missing, f"add to {path}"
 
 
+def facts_of_questions() -> set[str]:
+    """Return the names of facts that a question can hold, but for the labels of labs, which are their own words.
+
+    They are of machines and how their kernels are set, of points, of fio's options, of what other tools are asked, and
+    the labels of published reports.
+    """
+    settings = {
+        "device": {"read_ahead_kb": "128"},
+        "governors": ["performance"],
+        "disks": {"sda": {"scheduler": "[none]", "rotational": "1", "write_cache": "write back"}},
+    }
+    names = {
+        *MACHINE_FACTS,
+        *WORKLOAD_FACTS,
+        *POINT,
+        POINTS,
+        "tool",
+        "tool_version",
+        *BY_NAME,
+        *settings_facts(settings),
+    }
+    for parser in Path("apps/parsers").rglob("*.py"):
+        names |= {*re.findall(r'workload\["(\w+)"\]', parser.read_text(encoding="utf-8"))}
+    for study in Path("apps/studies/data").glob("*/bringing.yaml"):
+        labels = yaml.safe_load(study.read_text(encoding="utf-8")).get("labels") or {}
+        names |= {name for some in labels.values() for name in some}
+    return {name for name in names if name not in NAMES_OF_THINGS and not is_of_one_run(name)}
+
+
+@pytest.mark.parametrize("path", sources(), ids=lambda path: path.parts[-3])
+def test_every_fact_that_a_question_can_hold_has_a_word(path) -> None:
+    names = facts_of_questions()
+    assert {"ram", "sync", "stonewall", "cpu_governor", "points", "window_size", "nodes"} <= names
+    known = ids(path)
+    assert not {name: label_of(name) for name in names if label_of(name) not in known}, f"add to {path}"
+
+
 def test_both_languages_have_the_same_messages() -> None:
     first, second = (ids(path) for path in sources())
     assert first == second
+
+
+def test_a_per_cent_sign_in_a_template_is_written_twice_in_the_catalogues() -> None:
+    """The tag `translate` doubles it before it looks, as a format would want it."""
+    known = ids(sources()[0])
+    templates = [path.read_text(encoding="utf-8") for path in Path("templates").rglob("*.html")]
+    signs = {text for page in templates for text in re.findall(r'{%\s*translate "([^"]*%[^"]*)" %}', page)}
+    assert signs
+    assert {text.replace("%", "%%") for text in signs} <= known
 
 
 def test_the_footer_names_every_page_that_is_translated() -> None:

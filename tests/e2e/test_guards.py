@@ -27,7 +27,10 @@ def guarded(furnished: Any, cast: Any) -> tuple[Plan, Run]:
         point = {"name": "reads", "tool": "fio", "file_size": GIB, "block_size": MIB, "job": JOB}
         wanted = services.PlanRequest(
             cast.lab, "Guarded", [target], [point], {"kind": "fixed", "rounds": 3},
-            guards=[{"kind": "idle"}, {"kind": "array_settled"}, {"kind": "users_out"}],
+            guards=[
+                {"kind": "idle"}, {"kind": "alone", "is_required": False}, {"kind": "array_settled"},
+                {"kind": "fresh_system"}, {"kind": "preconditioned"},
+            ],
             preparations=[{"kind": "sequential_fill", "passes": 1}, {"kind": "pause", "time": "step", "seconds": 30}],
         )  # fmt: skip
         plan = services.create_plan(wanted, actor="eve")
@@ -36,7 +39,7 @@ def guarded(furnished: Any, cast: Any) -> tuple[Plan, Run]:
         fill = Run.objects.open().select_related("workload").get(preparation_run__isnull=False)
         end(fill, value=2e8)
         run = Run.objects.open().select_related("workload").get(planned_run__isnull=False)
-        pause, idle, array = run.guards
+        pause, idle, alone, array = run.guards
         figures = {
             "runnable_tasks": 0.1,
             "cores_busy": 0.21,
@@ -50,6 +53,7 @@ def guarded(furnished: Any, cast: Any) -> tuple[Plan, Run]:
         end(run, facts={"load_before": 0.1}, guards=[
             answer(pause, text="waited 30.0 s", figures={"seconds": 30.001}, limits={"seconds": 30}),
             answer(idle, figures=figures, limits=limits, waited_s=85.0),
+            answer(alone, "failed", text="another benchmark runs: 1 dd", figures={"processes": 1, "programs": "dd"}),
             answer(array, text="md127: all members there, nothing under way", figures={"arrays": 1, "mdstat": mdstat}),
         ])  # fmt: skip
         return plan, Run.objects.get(pk=run.pk)
@@ -64,6 +68,7 @@ def test_evidence_and_preparations_can_be_read(
     for name, address, words in (
         ("run", run.get_absolute_url(), "on the host, right before fio"),
         ("plan", plan.get_absolute_url(), "1 of 1 passes"),
+        ("edit-plan", f"/plans/{plan.pk}/edit/", "A statement of yours"),
         ("new-plan", "/plans/new/", "Condition the disks, or wait, before the runs"),
         ("new-run", "/runs/new/", "Wait for the host to be idle"),
     ):

@@ -1,6 +1,7 @@
 """From a question to a claim about it and to the plan for what is missing, in a browser, on a desk and on a phone."""
 
 import re
+from itertools import product
 from typing import Any
 
 import pytest
@@ -48,6 +49,32 @@ def test_a_claim_is_written_from_the_question_in_one_click(
     assert broken_rules(page) == []
     with lab_scope(cast.lab.pk):
         assert Claim.objects.about_questions().get().verdict == "supported"
+    assert complaints == []
+
+
+BEYOND = """[...document.querySelectorAll(".in-rows :is(td, th)")].filter((cell) => cell.offsetParent && !cell.closest("thead")
+    && cell.getBoundingClientRect().right > cell.closest(".in-rows").getBoundingClientRect().right + 1).length"""
+SMALLEST = """Math.min(...[...document.querySelectorAll("svg.forest text")].map((text) =>
+    parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a))"""
+
+
+def test_rows_and_plots_of_answers_are_read_without_glasses(
+    history: None, signed_in: Any, cast: Any, complaints: list[str]
+) -> None:
+    """No cell lies beyond the right edge or is a word wide, and no word of a plot is smaller than 11 px."""
+    page = signed_in("engineer")
+    question = "/compare/questions/raid_level/?operation=write&metric=bandwidth&host=new"
+    page.goto(question)
+    link = page.get_by_role("link", name=re.compile("Write a claim about this.*RAID 5 ÷ single disk"))
+    for width, address in product((390, 1280), (question, link.get_attribute("href"), "/compare/")):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.goto(address)
+        expect(page.locator(".in-rows").first).to_be_visible()
+        assert page.locator("svg.forest").count() == (address != "/compare/")
+        assert page.evaluate(SMALLEST) >= 11, (width, address)
+        assert page.evaluate(BEYOND) == 0, (width, address)
+        assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"), address
+        assert min(cell.bounding_box()["width"] for cell in page.locator(".in-rows td.wrap").all()) > 120, address
     assert complaints == []
 
 

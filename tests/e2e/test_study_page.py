@@ -1,5 +1,7 @@
 """A study read as a lab report: without barriers, by keyboard, on a phone, and on paper."""
 
+import os
+import re
 from typing import Any
 
 import pytest
@@ -47,4 +49,24 @@ def test_a_report_is_read_by_everybody_and_prints_without_the_site_around_it(rep
     expect(page.locator("#table-crs4-t-read")).to_be_visible()
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert page.pdf(prefer_css_page_size=True).startswith(b"%PDF")
+    assert complaints == []
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+def test_a_published_study_is_repeated_from_its_page(report, signed_in, complaints, width: int, scheme: str) -> None:
+    page = signed_in("engineer", width=width, color_scheme=scheme)
+    page.goto(f"/studies/{SLUG}/")
+    expect(page.locator("#repeat")).to_contain_text("as nearly as fio can")
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), "nothing sticks out"
+    if folder := os.environ.get("SPINDLE_PICTURES"):
+        page.locator("#repeat").scroll_into_view_if_needed()
+        page.screenshot(path=f"{folder}/repeat-{width}-{scheme}.png")
+        page.evaluate("window.scrollTo(0, 0)")
+        page.screenshot(path=f"{folder}/repeat-head-{width}-{scheme}.png")
+    page.get_by_role("link", name="Repeat this study on my hosts").click()
+    expect(page.get_by_role("heading", name="New plan")).to_be_visible()
+    chosen = page.locator("#id_preset option:checked")
+    expect(chosen).to_contain_text("Performance of SCSI and Serial ATA disks")
+    expect(page.get_by_label("Title")).to_have_value(re.compile(", repeated$"))
+    assert broken_rules(page) == []
     assert complaints == []

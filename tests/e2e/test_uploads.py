@@ -19,7 +19,7 @@ from apps.uploads.pipeline import parse
 from apps.uploads.services import add_file, open_upload
 from tests.e2e.looking import faults
 from tests.sampling import sample
-from tests.uploads.conftest import OTHER, REPORT, children  # noqa: F401  (ends the readers that these tests start)
+from tests.uploads.conftest import OTHER, REPORT, children, variant  # noqa: F401  (ends the readers that these tests start)
 from tests.uploads.test_mapping import TABLE
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -199,7 +199,7 @@ def test_of_many_files_several_go_together_and_one_that_is_gone_stops_no_other(
     results = tmp_path / "results"
     results.mkdir()
     for number in range(100):
-        (results / f"{number:02}.json").write_bytes(REPORT + b" " * number)
+        (results / f"{number:02}.json").write_bytes(variant(number))
     page = signed_in()
     page.goto("/uploads/")
     page.get_by_label("Choose files").set_input_files(sorted(results.iterdir()))
@@ -370,7 +370,7 @@ def test_what_has_the_focus_is_not_under_the_bar_of_acts(signed_in: Any, furnish
     with lab_scope(furnished.lab.pk):
         upload = open_upload(furnished.lab, "many", door="page", actor="engineer@example.org")
         for number in range(25):
-            add_file(upload, f"{number:02}.json", REPORT + b" " * number)
+            add_file(upload, f"{number:02}.json", variant(number))
         worker()
     page = signed_in()
     page.goto(upload.get_absolute_url())

@@ -2,7 +2,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.agents.conftest import agent, start
 from tests.faults.stack import Stack
+
+__all__ = ["agent", "start"]
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -60,6 +60,9 @@ class Stack:
     lab: Lab
     port: int = field(default_factory=free_port)
     listen: str = "127.0.0.1"
+    redis_url: str = ""  # of a broker of the test's own
+    data: Path | None = None  # a data folder of the test's own
+    agent_url: str = ""  # where the agent finds the server, if something stands between
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
     @property
@@ -74,9 +77,9 @@ class Stack:
         return {
             **os.environ,
             "DATABASE_URL": database_url(),
-            "REDIS_URL": settings.REDIS_URL,
+            "REDIS_URL": self.redis_url or settings.REDIS_URL,
             "SPINDLE_REDIS_PREFIX": settings.REDIS_PREFIX,
-            "SPINDLE_DATA": str(settings.DATA_DIR),
+            "SPINDLE_DATA": str(self.data or settings.DATA_DIR),
             "SPINDLE_SECRET_KEY": settings.SECRET_KEY,
             "SPINDLE_URL": self.url,
             "SPINDLE_ALLOWED_HOSTS": "127.0.0.1,localhost" if self.listen == "127.0.0.1" else "*",
@@ -99,6 +102,11 @@ class Stack:
         uvicorn = ["-m", "uvicorn", "apps.asgi:application", "--host", self.listen, "--port", str(port)]
         self.start(name, *uvicorn, "--no-access-log", "--timeout-graceful-shutdown", "1")
         until(f"{name} answers", 30, lambda: self.answers(port))
+
+    def start_webs(self, processes: int) -> None:
+        """Start several web processes behind one socket, by the command of `bin/up`."""
+        self.start("web", *commands.web(sys.executable, self.listen, self.port, processes)[1:])
+        until("the web processes answer", 30, lambda: self.answers(self.port))
 
     def answers(self, port: int) -> bool:
         with suppress(OSError), socket.create_connection(("127.0.0.1", port), 0.2):
@@ -125,7 +133,7 @@ class Stack:
             "worker.agent",
             "enrol",
             "--server",
-            self.url,
+            self.agent_url or self.url,
             "--token-file",
             "-",
             "--state",
@@ -211,8 +219,9 @@ class Stack:
         return "\n".join(parts)
 
     def down(self) -> None:
-        for name in sorted(self.processes):
-            self.kill(name)
+        with ExitStack() as each:  # all of them, also where one does not end
+            for name in sorted(self.processes):
+                each.callback(self.kill, name)
         for process in self.fio_processes():
             with suppress(psutil.NoSuchProcess):
                 process.kill()

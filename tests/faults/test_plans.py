@@ -9,9 +9,12 @@ from django.core.management import call_command
 
 from apps.labs.isolation import lab_scope
 from apps.plans import services
-from apps.plans.models import Execution
+from apps.plans.models import Execution, load_plan
+from apps.plans.plan_request import read_jobs, vary_jobs
 from apps.runs.models import Attempt, Run
 from apps.studies.models import Plan, PlannedRun
+from apps.studies.plans.plan_page import CELL_METRICS, PlanPage
+from apps.studies.plans.run_assignment import runs_of
 from tests.faults.stack import Stack, until
 
 pytestmark = [pytest.mark.faults, pytest.mark.fio]
@@ -94,6 +97,53 @@ def test_a_plan_goes_on_after_each_kill(stack: Stack) -> None:
         kill(stack)
     until(lambda: f"the plan is done\n{stack.logs()}", 120, lambda: state(stack, plan) == "done")
     check_ledger(stack, plan)
+
+
+READER_BESIDE_WRITER = """[global]
+size=8m
+runtime=3
+time_based
+[reader]
+rw=randread
+bs=4k
+rate=4m
+numjobs=2
+[writer]
+rw=write
+bs=64k
+rate=2m
+[alone]
+stonewall
+rw=randread
+bs=4k
+rate=8m
+"""
+
+
+def test_jobs_that_run_together_are_measured_together_and_told_apart(stack: Stack) -> None:
+    """fio's rates are bounded, so that what each job and each operation must give is known."""
+    with lab_scope(stack.lab.pk):
+        target = stack.target()
+        assert target
+        points = vary_jobs(read_jobs(READER_BESIDE_WRITER), {}, {}).points
+        wanted = services.PlanRequest(stack.lab, "Together", [target], points, {"kind": "fixed", "rounds": 1})
+        plan = services.create_plan(wanted, actor="test")
+        services.start_plan(plan, actor="test")
+    until(lambda: f"the plan is done\n{stack.logs()}", 120, lambda: state(stack, plan) == "done")
+    with lab_scope(stack.lab.pk):
+        loaded = load_plan(plan.pk)
+        page = PlanPage(loaded, runs_of(loaded.study, plan_id=plan.pk, metrics=CELL_METRICS[1:]))
+        both, alone = page.cells
+        assert (both.state, alone.state, page.not_counted) == ("done", "done", []), stack.logs()
+        run = Run.objects.get(pk=both.runs[0].pk)
+        assert list(run.sections) == ["0", "1"], "the two processes of the reader are one result, the writer another"
+        assert "stonewall" not in run.sections["1"]["options"]
+        values = both.operation_values("bandwidth")
+        assert [(entry.operation, len(entry.jobs)) for entry in values] == [("randread", 1), ("write", 1)]
+        rates = [entry.value.mean / MIB for entry in values if entry.value]
+        assert rates == [pytest.approx(8, rel=0.25), pytest.approx(2, rel=0.25)]
+        [single] = [entry.value.mean / MIB for entry in alone.operation_values("bandwidth") if entry.value]
+        assert single == pytest.approx(8, rel=0.25)
 
 
 @pytest.mark.long

@@ -1,8 +1,10 @@
 """A schedule with real processes: nights that were missed while everything was down are made up once, late."""
 
 from datetime import time, timedelta
+from pathlib import Path
 
 import pytest
+from celery.beat import PersistentScheduler
 from django.utils import timezone
 
 from apps.labs.isolation import lab_scope
@@ -11,10 +13,19 @@ from apps.plans.schedules.services import ScheduleRequest, set_schedule
 from apps.plans.services import PlanRequest, create_plan
 from apps.runs.models import Run
 from tests.faults.stack import Stack, until
+from worker.beat import app
 
 pytestmark = [pytest.mark.faults, pytest.mark.fio]
 MIB = 1 << 20
 JOB = {"rw": "write", "direct": False, "sync": "none", "time_based": True, "runtime": 1}
+
+
+def leave_month_ahead(file: Path) -> None:
+    """Store what the scheduler stores, as it was when the server's clock was a month ahead."""
+    before = PersistentScheduler(app=app, schedule_filename=str(file))
+    for entry in before.schedule.values():
+        entry.last_run_at = timezone.now() + timedelta(days=30)
+    before.close()
 
 
 def test_missed_nights_are_made_up_once_whoever_is_killed(stack: Stack) -> None:
@@ -28,6 +39,7 @@ def test_missed_nights_are_made_up_once_whoever_is_killed(stack: Stack) -> None:
         set_schedule(plan, ScheduleRequest("nightly", "UTC", at=time(at.hour, at.minute)), actor="test")
         down_since = timezone.now() - timedelta(days=3)
         PlanSchedule.objects.update(considered_at=down_since, next_at=down_since + timedelta(hours=21))
+    leave_month_ahead(stack.folder / "beat-schedule")  # and was set right since
     stack.start_beat()
 
     def fired() -> bool:

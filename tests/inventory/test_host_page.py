@@ -158,7 +158,7 @@ def test_of_each_tool_it_says_whether_it_was_read_and_why_not(lab: Lab, sign_in:
     refused = output("tune2fs", "", 1, "tune2fs: Permission denied while trying to open /dev/sda1")
     receive(host, [output("mdstat", "", 1), output("os-release", 'NAME="x"\n'), refused, output("zpool", "", 127)])
     page = " ".join(page_text(sign_in("viewer").get(host.get_absolute_url()).content.decode()).split())
-    told = re.findall(r"UTC [01](nothing to read|yes|not read [^;]+; it said: .*?sda1)", page)
+    told = re.findall(r"UTC\s?[01](nothing to read|yes|not read [^;]+; it said: .*?sda1)", page)
     assert told[:2] == ["nothing to read", "yes"]
     assert told[2].startswith("not read tune2fs needs root")
     assert "Not installed there: zpool." in page

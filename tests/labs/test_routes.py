@@ -82,6 +82,8 @@ WORDS = {
     "slug": "their-study",
     "metric": "bandwidth",
     "factor": "filesystem",
+    "configuration": "one",
+    "point": "p",
 }
 ROLES = ["viewer", "engineer", "owner"]
 METHODS = ["get", "post", "put", "patch", "delete"]

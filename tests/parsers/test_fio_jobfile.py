@@ -118,7 +118,6 @@ rate=10m,5m,
 rate_process=poisson
 thinktime=2ms
 buffer_pattern=0xDEADBEEF
-log_avg_msec=500ms
 ss=iops_slope:0.3%
 ss_dur=10m
 random_distribution=zoned:60/10:40/90
@@ -139,11 +138,11 @@ def test_rare_options_of_a_file_are_taken_over_by_the_same_table() -> None:
     assert job | {
         "hipri": True, "nrfiles": 8, "rw": "randrw", "rw_step": 4, "block_size": 4096, "write_block_size": 65536,
         "rate": [10 << 20, 5 << 20], "rate_process": "poisson", "thinktime": 2000, "buffer_pattern": "0xdeadbeef",
-        "log_avg_msec": 500, "steadystate": ["iops_slope", 0.3, "%"], "steadystate_duration": 600, "thread": True,
+        "steadystate": ["iops_slope", 0.3, "%"], "steadystate_duration": 600, "thread": True,
         "random_distribution": ["zoned", [60, 10], [40, 90]], "cpus_allowed": [0, 1, 2, 3, 6], "exitall": True,
         "ignore_error": [[5, 28]], "mem": "mmap",
     } == job  # fmt: skip
-    assert workload.job_lines[0] | {"": 19, "thread": 20, "nrfiles": 6, "file_size": 5} == workload.job_lines[0]
+    assert workload.job_lines[0] | {"": 18, "thread": 19, "nrfiles": 6, "file_size": 5} == workload.job_lines[0]
 
 
 @pytest.mark.parametrize("name", ["../esc/x", "a/b", "a;id", "$(id)", "a`id`", "a|b", "..", "a\\b", 'a"b'])

@@ -14,9 +14,10 @@ from apps.inventory.models import Array, ArrayMember, Disk, Filesystem, Host, Ta
 from apps.labs.models import Lab
 from apps.parsers.core.models import ParsedSample
 from apps.plans.estimates.disk_writes import endurance_of, shares_of
-from apps.plans.estimates.plan_estimate import PlanEstimate, estimate_page, estimate_request
+from apps.plans.estimates.plan_estimate import HOSTS_MARGIN, PlanEstimate, estimate_page, estimate_request
 from apps.plans.plan_request import PlanRequest, find_preset, make_points
 from apps.plans.services import create_plan
+from apps.runs.host_guards import check_guards
 from apps.runs.models import Attempt, Run
 from apps.runs.samples import save_samples
 from apps.runs.services import start_runs
@@ -26,6 +27,7 @@ from apps.studies.plans.plan_page import PlanPage
 from apps.studies.plans.run_assignment import runs_of
 from tests.api.conftest import Script, script
 from tests.plans.conftest import GIB, JOB, MIB
+from worker.agent.conf import FREE_MARGIN
 
 __all__ = ["script"]
 Scripts = Callable[[str], Script]
@@ -51,10 +53,11 @@ def ran(
     [run] = start_runs(lab=target.lab, target=target, spec=spec)
     end = timezone.now()
     start = end - timedelta(seconds=seconds)
-    Run.objects.filter(pk=run.pk).update(state="finished", started_at=start, finished_at=end)
+    begun = start - timedelta(seconds=filling)
+    Run.objects.filter(pk=run.pk).update(state="finished", created_at=begun, started_at=start, finished_at=end)
     Attempt.objects.create(
         lab=target.lab, run=run, host=target.host, number=1, state="finished", offered_at=start,
-        accepted_at=start - timedelta(seconds=filling), started_at=start, ended_at=end,
+        accepted_at=begun, started_at=start, ended_at=end, ingested_at=end,
     )  # fmt: skip
     if written is not None:
         save_samples(run, [ParsedSample("randwrite", "io_bytes", written, file_size=GIB, block_size=4096)], None)
@@ -116,7 +119,45 @@ def test_what_is_left_of_a_running_plan_counts_the_filling_too(write_plan: Write
     )
     left = PlanPage(Plan.objects.whole().get(pk=plan.pk), runs_of(plan.study)).remaining
     assert left is not None
-    assert left.by_host["alpha"] == pytest.approx(30 + 2 * 4 * 30), "one of 1 GiB, two of 4 GiB at the same rate"
+    small, large = (guess_seconds(checked({"jobs": [{**JOB, "file_size": size, "block_size": MIB, "numjobs": 1, "iodepth": 1}]}))
+                    for size in (GIB, 4 * GIB))  # fmt: skip
+    assert left.by_host["alpha"] == pytest.approx(30 + 2 * 30 * large / small), "one of 1 GiB, two of 4 GiB"
+
+
+def test_the_looks_of_guards_and_pauses_are_counted_once(write_plan: WritePlan) -> None:
+    """They are in what a run took, and are added to what is left: an hour of rounds must not become two."""
+    plan = write_plan()
+    target = Target.objects.get(host__name="alpha")
+    run = ran(target, {"jobs": [{**JOB, "file_size": GIB, "block_size": MIB, "numjobs": 1, "iodepth": 1}]}, 10, 60)
+    guards = check_guards([{"kind": "idle", "seconds": 5}, {"kind": "pause", "seconds": 30}, {"kind": "queues_off"}])
+    Run.objects.filter(pk=run.pk).update(guards=guards)
+    StudyRun.objects.create(run=run, configuration=Configuration.objects.get(target=target))
+    save_samples(
+        run, [ParsedSample("read", "bandwidth", 1e8, file_size=GIB, block_size=MIB, threads=1, iodepth=1)], None
+    )
+    page = PlanPage(Plan.objects.whole().get(pk=plan.pk), runs_of(plan.study))
+    [cell] = [cell for cell in page.cells if cell.runs]
+    assert [held.seconds for held in cell.runs] == [pytest.approx(10 + 60 - 35)]
+    small = next(entry for entry in estimate(plan).cells if entry.source == "target")
+    assert small.seconds == pytest.approx(10 + 60 - 35)
+
+
+def test_runs_that_a_person_queued_together_did_not_each_take_the_time_of_all(write_plan: WritePlan) -> None:
+    plan = write_plan()
+    target = Target.objects.get(host__name="alpha")
+    spec = {"jobs": [{**JOB, "file_size": GIB, "block_size": MIB, "numjobs": 1, "iodepth": 1}]}
+    end = timezone.now()
+    for number in (1, 2, 3):
+        run = ran(target, spec, 10)
+        Run.objects.filter(pk=run.pk).update(created_at=end - timedelta(seconds=60))
+        Attempt.objects.filter(run=run).update(ingested_at=end - timedelta(seconds=60 - 20 * number))
+        StudyRun.objects.create(run=run, configuration=Configuration.objects.get(target=target))
+        save_samples(
+            run, [ParsedSample("read", "bandwidth", 1e8, file_size=GIB, block_size=MIB, threads=1, iodepth=1)], None
+        )
+    page = PlanPage(Plan.objects.whole().get(pk=plan.pk), runs_of(plan.study))
+    [cell] = [cell for cell in page.cells if cell.runs]
+    assert [held.seconds for held in cell.runs] == [pytest.approx(20)] * 3
 
 
 def test_another_target_of_the_same_host_is_the_next_best(write_plan: WritePlan) -> None:
@@ -170,6 +211,15 @@ def test_files_that_do_not_fit_are_named(write_plan: WritePlan, raid5: Target) -
     assert (spaces["beta"].free, spaces["beta"].is_enough) == (None, None)
 
 
+def test_what_hosts_keep_free_is_no_room_for_files(write_plan: WritePlan, raid5: Target) -> None:
+    plan = write_plan()
+    for free, is_enough in ((4 * GIB, False), (4 * GIB + HOSTS_MARGIN, True)):
+        Filesystem.objects.filter(targets=raid5).update(free_bytes=free)
+        alpha = next(entry for entry in estimate(plan).spaces if entry.target.host.name == "alpha")
+        assert (alpha.is_enough, alpha.cells) == (is_enough, () if is_enough else ("large",))
+    assert HOSTS_MARGIN == FREE_MARGIN
+
+
 @pytest.mark.parametrize(
     ("level", "count", "share"),
     [("0", 4, 0.25), ("1", 2, 1.0), ("10", 4, 0.5), ("5", 4, 1 / 3), ("6", 6, 0.25), ("", 2, 0.5), ("linear", 2, 0.5)],
@@ -207,6 +257,7 @@ def test_by_rest_before_anything_is_written_and_of_a_written_plan(script: Script
     assert (found["rounds"], found["guessed"], len(found["cells"]), found["is_at_most"]) == (40, 40, 8, False)
     assert script("run")("POST", "plans/estimate/", {**body, "iodepths": "8..1"}).status_code == 400
     assert script("run")("POST", "plans/estimate/", {**body, "targets": [10**9]}).status_code == 404
+    assert script("run")("POST", "plans/estimate/", {**body, "notes": "x" * 4001}).status_code == 400
     made = script("run")("POST", "plans/", body).json()
     written = script("read").get(f"plans/{made['id']}/estimate/").json()
     assert written["seconds"] == pytest.approx(found["seconds"])
@@ -232,6 +283,8 @@ def test_the_form_asks_for_it_and_the_plan_shows_it_before_the_start(sign_in: Si
     )
     bad = client.post("/plans/new/estimate/", {**form, "file_sizes": "4 GB"}).content.decode()
     assert "No estimate yet." in bad
+    long = client.post("/plans/new/estimate/", {**form, "notes": "x" * 4001}).content.decode()
+    assert "Notes: Ensure this value has at most 4000 characters (it has 4001)." in long
     assert sign_in("viewer").post("/plans/new/estimate/", form).status_code == 403
     client.post("/plans/new/", {**form, "title": "Steady"})
     plan = Plan.objects.get()
@@ -255,10 +308,10 @@ def test_guards_and_preparations_count_before_the_plan_is_written(
     assert extra == {"seconds": steps * 35, "unknown": ["sequential fill"], "written": GIB * len(targets)}
     made = script("run")("POST", "plans/", body).json()
     assert script("read").get(f"plans/{made['id']}/estimate/").json()["extra"] == extra
-    for wrong in ({"kind": "pause"}, {"kind": "sequential_fill", "file_size": "1p"}):
+    for wrong in ({"kind": "pause"}, {"kind": "sequential_fill", "file_size": "70t"}):
         refused = script("run")("POST", "plans/estimate/", {**body, "preparations": [wrong]})
         assert refused.status_code == 400
-    assert "a whole number from 1048576 to 70368744177664" in refused.json()["detail"]
+    assert "a size from 1m to 64t" in refused.json()["detail"]
     form = {
         "title": "", "targets": targets, "preset": "queue-depth", "iodepths": "1,2", "kind": "usual", "rounds": 5,
         "percent": 2, "order": "interleaved", "guards": [], "prepare-pause-is_wanted": "on",

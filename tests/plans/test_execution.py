@@ -1,9 +1,11 @@
 """Plans that run: each host gets one step after another, in the plan's order, until all is done."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 
 from apps.core import task_queue
@@ -94,6 +96,13 @@ def test_the_sweeper_finds_what_a_lost_message_left(write_plan: WritePlan, djang
     assert sweep() == len(HOSTS), "nothing was started yet"
     advance_all(plan)
     assert sweep() == 0
+    run = Run.objects.open().first()
+    ended = {"state": "failed", "problem": "fio ended with 1"}
+    Run.objects.filter(pk=run.pk).update(finished_at=timezone.now(), **ended)
+    assert sweep() == 0, "its own message is under way"
+    for clock in (timezone.now() - timedelta(minutes=1), timezone.now() + timedelta(hours=1)):  # a host's may be ahead
+        Run.objects.filter(pk=run.pk).update(finished_at=clock)
+        assert sweep() == 1
 
 
 def test_a_rule_that_looks_at_values_stops_when_they_agree(write_plan: WritePlan) -> None:
@@ -110,6 +119,64 @@ def test_a_rule_that_looks_at_values_stops_when_they_agree(write_plan: WritePlan
     counts = {name: Run.objects.filter(host__name=name).count() for name in HOSTS}
     assert counts == {"alpha": 3, "beta": 6}
     assert Execution.objects.get().state == "done"
+
+
+def test_a_rule_that_never_holds_ends_at_its_most_rounds_and_the_cell_says_so(
+    write_plan: WritePlan, sign_in: Callable[[str], Client]
+) -> None:
+    rule = {"kind": "half_width", "percent": 5, "at_least": 3, "at_most": 4}
+    plan = write_plan(stopping=rule)
+    start(plan)
+    while planned := list(PlannedRun.objects.filter(run__in=Run.objects.open()).select_related("run__host")):
+        for entry in planned:
+            noise = 0.2 * (entry.round % 2) if entry.run.host.name == "alpha" else 0
+            end(entry.run, value=2e8 * (1 + noise))
+        advance_all(plan)
+    [page] = plans_of_study(plan.study)
+    missed = {cell.row.name: cell.is_rule_missed for cell in page.cells}
+    assert missed == {"alpha": True, "beta": False}
+    assert {cell.progress.done for cell in page.cells if cell.row.name == "alpha"} == {4}
+    client = sign_in("viewer")
+    assert "done, <strong>the rule is not met</strong>" in client.get(f"/plans/{plan.pk}/").content.decode()
+    cells = client.get(f"/api/v1/plans/{plan.pk}/").json()["cells"]
+    assert {cell["configuration"]: cell["is_rule_met"] for cell in cells} == {"alpha": False, "beta": True}
+
+
+def test_a_plan_is_not_done_while_a_target_is_gone_and_goes_on_when_it_is_there(write_plan: WritePlan) -> None:
+    """Its filesystem was unmounted after the first round: the rest waits and says why."""
+    plan = write_plan()
+    execution = start(plan)
+    end_all()
+    target = Target.objects.filter(host__name="alpha")
+    target.update(is_agents_own=False, gone_at=timezone.now(), gone_reason="nothing is mounted at /data")
+    for _ in range(6):
+        end_all()
+        advance_all(plan)
+    execution.refresh_from_db()
+    assert execution.state == "running"
+    wait = HostWait.objects.get()
+    assert (wait.host.name, "nothing is mounted at /data." in wait.reason) == ("alpha", True)
+    waits = [cell.waits for row in ExecutionPage(plan).rows for cell in row.cells if cell.waits]
+    assert waits == [wait.reason]
+    target.update(is_agents_own=True, gone_at=None, gone_reason="")
+    sweep()
+    advance_all(plan)
+    drain(plan)
+    advance_all(plan)
+    execution.refresh_from_db()
+    assert (execution.state, execution.reason) == ("done", "")
+    assert set(states(plan).values()) == {"done"}
+    assert not HostWait.objects.exists()
+
+
+def test_a_plan_that_is_done_says_which_cells_no_agent_could_start(write_plan: WritePlan) -> None:
+    Target.objects.filter(host__name="beta").update(is_agents_own=False)
+    plan = write_plan()
+    execution = start(plan)
+    drain(plan)
+    execution.refresh_from_db()
+    assert execution.state == "done"
+    assert execution.reason.startswith("2 cells of beta could not be started")
 
 
 def test_a_paused_plan_starts_nothing_and_goes_on_where_it_was(write_plan: WritePlan) -> None:
@@ -216,10 +283,10 @@ def test_a_host_that_is_never_idle_stops_the_plan_and_its_values_do_not_count(wr
         end(Run.objects.open().filter(host__name="alpha").get(), facts={"load_before": 6.9})
     execution = Execution.objects.get()
     assert execution.state == "paused"
-    assert "guard idle: load before 6.90 (limits: load 0.5, 1.00\u00a0MB/s)" in execution.reason
+    assert "guard idle host: load before 6.90 (limits: load 0.5, 1.00\u00a0MB/s)" in execution.reason
     cell = next(entry for row in ExecutionPage(plan).rows for entry in row.cells if entry.cell.runs)
-    assert cell.value is None
-    assert cell.problem.startswith("guard idle: load before 6.9")
+    assert cell.values == []
+    assert cell.problem.startswith("guard idle host: load before 6.9")
 
 
 def test_a_skipped_cell_is_not_run_and_says_why(write_plan: WritePlan) -> None:
@@ -383,7 +450,7 @@ def test_a_step_that_succeeded_after_a_failure_is_not_made_again(write_plan: Wri
 
 
 def test_guards_leave_evidence_and_a_failed_required_one_does_not_count(write_plan: WritePlan) -> None:
-    guards = [{"kind": "idle"}, {"kind": "cache_rule", "factor": 2, "required": False}, {"kind": "users_out"}]
+    guards = [{"kind": "idle"}, {"kind": "cache_rule", "factor": 2, "required": False}, {"kind": "fresh_system"}]
     plan = write_plan(stopping={"kind": "fixed", "rounds": 1}, guards=guards)
     start(plan)
     busy = Run.objects.open().filter(host__name="alpha").get()
@@ -395,8 +462,8 @@ def test_guards_leave_evidence_and_a_failed_required_one_does_not_count(write_pl
         for planned in PlannedRun.objects.filter(run__in=[busy, quiet]).select_related("run__host")
     }
     assert outcomes == {
-        "alpha": {"cache_rule": "failed", "idle": "failed", "users_out": "not checked"},
-        "beta": {"cache_rule": "failed", "idle": "passed", "users_out": "not checked"},
+        "alpha": {"cache_rule": "failed", "idle": "failed", "fresh_system": "not checked"},
+        "beta": {"cache_rule": "failed", "idle": "passed", "fresh_system": "not checked"},
     }
     found = states(plan)
     assert found["alpha", "small"] == "failed", "the host was busy"

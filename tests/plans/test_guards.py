@@ -58,6 +58,7 @@ def test_an_array_that_is_not_clean_fails_its_guard(step: StepFacts, outcome: st
         (7 * GIB // 2, GIB, {"factor": 4}, "failed", "3\u202f584\u00a0MiB / 1\u00a0GiB RAM = 3.5 < 4"),
         (3 * GIB, GIB, {"factor": 4, "tolerance": 0.25}, "passed", "3\u00a0GiB / 1\u00a0GiB RAM = 3 ≥ 3"),
         (2 * GIB, GIB, {"factor": 4, "tolerance": 0.25}, "failed", "2\u00a0GiB / 1\u00a0GiB RAM = 2 < 3"),
+        (GIB >> 10, 2 * GIB, {"factor": 2}, "failed", "1\u00a0MiB / 2\u00a0GiB RAM = 0.0005 < 2"),
         (None, GIB, {"factor": 4}, "not checked", "the step has no test file of its own size"),
         (GIB, None, {"factor": 4}, "not checked", "the host's RAM is not known"),
     ],
@@ -80,6 +81,15 @@ def test_a_file_smaller_than_the_cache_rule_asks_fails_it(
 def test_a_host_that_does_something_else_fails_its_guard(facts: dict[str, float], outcome: str, text: str) -> None:
     limits = " (limits: load 0.5, 1.00\u00a0MB/s)"
     assert result(idle.check_after(RunReport(True, facts), {})) == (outcome, text + limits)
+
+
+def test_the_limits_that_were_asked_for_hold_around_the_run_too() -> None:
+    facts = {"load_before": 1.5, "disk_before": 3e6}
+    asked = {"load": 2, "rate": 4e6}
+    assert result(idle.check_after(RunReport(True, facts), asked))[0] == "passed"
+    outcome, text = result(idle.check_after(RunReport(True, facts), {**asked, "load": 0}))
+    assert outcome == "failed"
+    assert text.endswith("(limits: load 0, 4.00\u00a0MB/s)")
 
 
 def test_what_nobody_measured_is_not_called_idle() -> None:

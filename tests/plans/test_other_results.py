@@ -2,7 +2,9 @@
 
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
+import pytest
 from django.utils import timezone
 
 from apps.parsers.core.models import ParsedSample
@@ -13,8 +15,9 @@ from apps.runs.models import Run
 from apps.runs.samples import save_samples
 from apps.runs.states import State
 from apps.studies.models import Plan, PlannedRun
+from apps.studies.plans import run_assignment
 from apps.studies.plans.plan_page import PlanPage, plans_of_study
-from tests.plans.conftest import GIB, MIB, advance_all, end_all, written
+from tests.plans.conftest import GIB, JOB, MIB, advance_all, end_all, written
 
 
 def page_of(plan: Plan) -> PlanPage:
@@ -67,3 +70,29 @@ def test_a_result_of_what_the_plan_asked_before_it_was_changed_is_no_failure(wri
     finished = set(Run.objects.filter(state=State.FINISHED).values_list("pk", flat=True))
     assert len(finished) == 2
     assert finished <= {run for group in page.not_counted for run in group.runs}
+
+
+def test_a_run_that_counts_for_its_step_is_not_compared_with_all_other_points(
+    write_plan: Callable[..., Plan], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"p{number}" for number in range(8)]
+    points = [
+        {"name": name, "tool": "fio", "file_size": (at + 1) << 30, "block_size": 1 << 20, "job": JOB}
+        for at, name in enumerate(names)
+    ]
+    plan = write_plan(points=points, stopping={"kind": "fixed", "rounds": 1})
+    services.start_plan(plan, actor="eve")
+    for _ in names:
+        advance_all(plan)
+        end_all()
+    compared: list[int] = []
+    compare = run_assignment.differences
+
+    def count(*facts: Any) -> Any:
+        compared.append(1)
+        return compare(*facts)
+
+    monkeypatch.setattr(run_assignment, "differences", count)
+    page = PlanPage(Plan.objects.whole().get(pk=plan.pk), run_assignment.runs_of(plan.study, plan_id=plan.pk))
+    assert [cell.state for cell in page.cells] == ["done"] * 16
+    assert len(compared) == 2 * 16, "twice with its own point, and with none of the others"

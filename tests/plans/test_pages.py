@@ -1,24 +1,31 @@
 """Pages of plans: made from a preset, looked at, started, paused, cancelled; viewers read, strangers find nothing."""
 
 import html
+import re
 from collections.abc import Callable
+from datetime import time
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 from django.test import Client
 
 from apps.inventory.models import Host, Target
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
-from apps.plans import services
-from apps.plans.models import Execution
+from apps.plans import services, views
+from apps.plans.execution_page import ExecutionPage
+from apps.plans.models import Execution, HostWait
 from apps.plans.presets import PRESETS
+from apps.plans.schedules.services import ScheduleRequest, set_schedule
 from apps.runs.models import Run
 from apps.runs.states import State
 from apps.studies.models import Plan, PlannedRun, Study
 from apps.studies.plans.services import set_cell
 from tests.conftest import Cast
+from tests.page_text import page_text
 from tests.plans.conftest import GIB, HOSTS, advance_all, end, end_all
+from tests.statements import statements
 
 SignIn = Callable[[str], Client]
 WritePlan = Callable[..., Plan]
@@ -28,6 +35,7 @@ WritePlan = Callable[..., Plan]
 def fresh_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     """Render the live part each time: within a second it would be the one before."""
     monkeypatch.setattr("apps.plans.views.FRESH_S", 0)
+    monkeypatch.setattr("apps.plans.views.FRESH_FOR", 0)
 
 
 def form_of(**changes: object) -> dict[str, object]:
@@ -138,6 +146,48 @@ def test_live_part_has_the_token_of_the_own_browser(
     assert Execution.objects.get().state == "running"
 
 
+def test_a_rendering_that_takes_long_serves_longer_and_no_reader_loads_the_plan(
+    write_plan: WritePlan, sign_in: SignIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, plan = sign_in("viewer"), write_plan()
+
+    def look_again() -> list[str]:
+        return statements(lambda: client.get(f"/plans/{plan.pk}/", headers={"HX-Request": "true"}))
+
+    assert any("studies_planpoint" in one for one in look_again())
+    monkeypatch.setattr("apps.plans.views.FRESH_FOR", 1000)
+    assert not any("studies_planpoint" in one for one in look_again())
+
+
+def test_who_may_edit_shares_a_rendering_and_nobody_the_token(
+    write_plan: WritePlan, sign_in: SignIn, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("apps.plans.views.FRESH_S", 60)
+    rendered: list[bool] = []
+    render = views._render_live_part
+
+    def count(*args: Any, **named: Any) -> str:
+        rendered.append(named["may_edit"])
+        return render(*args, **named)
+
+    monkeypatch.setattr(views, "_render_live_part", count)
+    plan = write_plan()
+    address, live = f"/plans/{plan.pk}/", {"HX-Request": "true"}
+    for name in ("engineer", "owner", "engineer"):
+        sign_in(name).get(address, headers=live)
+    assert rendered == [True, True], "the form that starts it begins with what each of the two chose last"
+    rendered.clear()
+    cache.clear()
+    services.start_plan(plan, actor="eve")
+    texts = [sign_in(name).get(address, headers=live).content.decode() for name in ("engineer", "owner", "engineer")]
+    tokens = [re.findall('name="csrfmiddlewaretoken" value="([A-Za-z0-9]{64})"', text) for text in texts]
+    assert rendered == [True], "one rendering for three looks"
+    assert all(len(found) == text.count("csrfmiddlewaretoken") > 0 for found, text in zip(tokens, texts, strict=True))
+    assert len({found[0] for found in tokens}) == 3
+    assert "csrfmiddlewaretoken" not in sign_in("viewer").get(address, headers=live).content.decode()
+    assert rendered == [True, False]
+
+
 def test_a_plan_that_has_all_its_runs_is_not_started_again(write_plan: WritePlan, sign_in: SignIn) -> None:
     plan = write_plan()
     address, client = f"/plans/{plan.pk}/", sign_in("engineer")
@@ -151,10 +201,62 @@ def test_a_plan_that_has_all_its_runs_is_not_started_again(write_plan: WritePlan
     assert "More rounds" in text
 
 
+def test_who_starts_a_plan_second_is_told_who_started_it_and_how(write_plan: WritePlan, sign_in: SignIn) -> None:
+    plan = write_plan(guards=[{"kind": "idle"}])
+    address = f"/plans/{plan.pk}/"
+    chosen = {"retries": "2", "guard_wait": "30", "guard_failure": "fail"}
+    sign_in("owner").post(f"{address}start/", chosen)
+    second = sign_in("engineer")
+    text = second.post(f"{address}start/", {"retries": "0"}, follow=True).content.decode()
+    assert "The plan is running already. owner@example.org started it at 20" in text
+    settings = "retries of a failed step: 2; wait for guards: at most 30\u00a0min"
+    assert (
+        f"{settings}; a step whose guard does not hold by then: count the step as failed. Nothing was changed." in text
+    )
+    assert Execution.objects.get().retries == 2
+    shown = sign_in("viewer").get(address).content.decode()
+    assert "Started by owner@example.org, <time" in shown
+    for words in settings.split("; "):
+        assert f"· {words}" in shown
+    refused = second.post(f"/api/v1/plans/{plan.pk}/start/", {}, content_type="application/json")
+    assert refused.status_code == 409
+    assert "owner@example.org started it" in refused.json()["detail"]
+
+
+def test_rounds_are_added_once_however_often_the_button_is_pressed(write_plan: WritePlan, sign_in: SignIn) -> None:
+    plan, client = write_plan(), sign_in("engineer")
+    services.start_plan(plan, actor="eve")
+    page = client.get(f"/plans/{plan.pk}/").content.decode()
+    (seen,) = re.findall('name="seen" value="([0-9]+)"', page)
+    more = {"repetitions": "3", "seen": seen}
+    client.post(f"/plans/{plan.pk}/repetitions/", more)
+    text = client.post(f"/plans/{plan.pk}/repetitions/", more, follow=True).content.decode()
+    assert "Nothing was added: the plan had 2 rounds when you looked, and has 5 since engineer@example.org" in text
+    assert Plan.objects.get().rule.most == 5
+
+
+def test_one_format_of_time(write_plan: WritePlan, sign_in: SignIn) -> None:
+    plan = write_plan(guards=[{"kind": "idle"}])
+    services.start_plan(plan, actor="eve")
+    advance_all(plan)
+    end(Run.objects.open().filter(host__name="alpha").get(), facts={"load_before": 0.01})
+    host = Host.objects.get(name="beta")
+    HostWait.objects.create(execution=plan.execution, host=host, reason="The array resyncs.", step="1/1/1")
+    Run.objects.open().delete()
+    text = sign_in("engineer").get(f"/plans/{plan.pk}/").content.decode()
+    live = text.split('id="plan-live"')[1]
+    times = re.findall('<time datetime="[^"]+" title="[^"]+">([^<]*)</time>', live)
+    assert len(times) >= 3, "started, waits since, and what guards found"
+    assert [time for time in times if not re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", time)] == []
+    beside = re.sub("<time .*?</time>|<[^>]*>", " ", live)
+    assert re.findall(r"\d\d:\d\d", beside) == [], "a script writes all of them in the reader's own way"
+    assert "waits since <time" in live
+
+
 def test_what_is_typed_beside_a_button_is_a_number(write_plan: WritePlan, sign_in: SignIn) -> None:
     client, address = sign_in("engineer"), f"/plans/{write_plan().pk}/"
     text = client.post(f"{address}start/", {"retries": "many"}, follow=True).content.decode()
-    assert "Retries of a failed step: found &#x27;many&#x27;, expected a whole number." in text
+    assert "Retries of a failed step: found &#x27;many&#x27;, expected a whole number. The plan is not started." in text
     assert not Execution.objects.exists()
 
 
@@ -257,7 +359,7 @@ def test_the_list_counts_runs_in_one_query_however_many_plans(
 
 
 def test_a_run_of_a_plan_shows_its_place_and_its_guards(write_plan: WritePlan, sign_in: SignIn) -> None:
-    plan = write_plan(guards=[{"kind": "idle"}, {"kind": "users_out"}])
+    plan = write_plan(guards=[{"kind": "idle"}, {"kind": "fresh_system"}])
     services.start_plan(plan, actor="eve")
     advance_all(plan)
     run = Run.objects.open().filter(host__name="alpha").get()
@@ -266,7 +368,7 @@ def test_a_run_of_a_plan_shows_its_place_and_its_guards(write_plan: WritePlan, s
     assert f'href="/plans/{plan.pk}/"' in text
     assert "alpha, small, round 1" in text
     assert "load before 2.5" in text
-    assert "nothing on the host or the server checks this yet" in text
+    assert "stated by me, not checked" in text
 
 
 def test_sizes_of_the_form_reach_the_host_as_bytes(study: Study, sign_in: SignIn) -> None:
@@ -297,10 +399,11 @@ def test_readers_share_a_rendering_and_none_waits_for_the_next(
     write_plan: WritePlan, sign_in: SignIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("apps.plans.views.FRESH_S", 0)
+    monkeypatch.setattr("apps.plans.views.FRESH_FOR", 0)
     rendered: list[int] = []
 
-    def render_part(request: Any, found: Plan, number: str, **more: Any) -> str:
-        rendered.append(found.pk)
+    def render_part(request: Any, pk: int, *part: str, **more: Any) -> str:
+        rendered.append(pk)
         if len(rendered) == 2:  # another reader asks while the second rendering is under way
             assert sign_in("viewer").get(address, headers={"HX-Request": "true"}).content == b"rendering 1"
         return f"rendering {len(rendered)}"
@@ -329,6 +432,41 @@ def test_columns_say_the_options_of_fio_that_tell_them_apart(write_plan: WritePl
         assert "time based" not in text, "what is the same in all columns tells none apart"
     wiki = html.unescape(client.get(f"/studies/{plan.study.slug}/wiki/?format=markdown").content.decode())
     assert "1\u00a0GiB (runtime in seconds: 60, sync: fsync, direct I/O: no)" in wiki
+
+
+@pytest.mark.usefixtures("study")
+def test_the_same_form_sent_twice_writes_one_plan(sign_in: SignIn) -> None:
+    client = sign_in("engineer")
+    (key,) = re.findall('name="form_key" value="([^"]+)"', client.get("/plans/new/").content.decode())
+    refused = client.post("/plans/new/", form_of(form_key=key, title=""))
+    assert f'name="form_key" value="{key}"' in refused.content.decode(), "the same form, corrected"
+    first, second = (client.post("/plans/new/", form_of(form_key=key)) for _ in range(2))
+    assert (first.status_code, second.status_code) == (302, 302)
+    assert first.headers["Location"] == second.headers["Location"]
+    assert Plan.objects.count() == 1
+    assert (
+        "The form was sent twice; the plan was written once." in client.get(first.headers["Location"]).content.decode()
+    )
+    changed = client.post("/plans/new/", form_of(form_key=key, title="Another question"))
+    assert changed.headers["Location"] != first.headers["Location"], "who goes back and types something else means it"
+    study = Study.objects.get(title="Which is faster")
+    other = client.post("/plans/new/", form_of(form_key="of another form", study=study.pk))
+    assert other.headers["Location"] not in (first.headers["Location"], changed.headers["Location"])
+    assert Plan.objects.count() == 3
+
+
+@pytest.mark.usefixtures("study")
+def test_the_boxes_of_targets_stand_below_their_hosts(lab: Lab, sign_in: SignIn) -> None:
+    alpha = Host.objects.get(name="alpha")
+    Target.objects.create(lab=lab, host=alpha, name="fast", path="/fast", is_agents_own=True)
+    text = sign_in("engineer").get("/plans/new/").content.decode()
+    hosts = text.split("data-target-host")[1:]
+    assert len(hosts) == len(HOSTS)
+    assert [part.count('name="targets"') for part in hosts] == [2, 1]
+    assert 'aria-label="alpha"' in hosts[0]
+    assert 'data-target="alpha: fast /fast"' in hosts[0]
+    assert "all of this host" in hosts[0]
+    assert "all of this host" not in hosts[1], "there is one"
 
 
 @pytest.mark.usefixtures("study")
@@ -374,3 +512,51 @@ def test_a_plan_with_runs_under_way_is_not_deleted_and_neither_is_its_study(
     services.cancel_plan(plan, actor="eve")
     assert client.post(f"/plans/{plan.pk}/delete/").status_code == 302
     assert not Plan.objects.filter(pk=plan.pk).exists()
+
+
+def test_the_queue_has_the_steps_of_plans_that_wait_and_what_comes_by_itself(
+    write_plan: WritePlan, sign_in: SignIn, cast: Cast
+) -> None:
+    plan = write_plan()
+    Host.objects.filter(name="alpha").update(is_in_maintenance=True)
+    services.start_plan(plan, actor="eve")
+    advance_all(plan)
+    later = write_plan(name="later", title="Every night")
+    set_schedule(later, ScheduleRequest("nightly", "Europe/Rome", time(2, 30)), actor="eve")
+    text = page_text(sign_in("viewer").get("/queue/").content.decode())
+    assert "Steps of plans that are not started yet" in text
+    assert "alpha is in maintenance." in text
+    assert "Plans that start by themselves" in text
+    assert "Every night" in text
+    with lab_scope(cast.other_lab.pk):
+        assert "Every night" not in sign_in("stranger").get("/queue/").content.decode()
+
+
+def test_one_failed_cell_is_retried_and_what_is_left_is_told_for_hosts_and_cells(
+    write_plan: WritePlan, sign_in: SignIn
+) -> None:
+    plan = write_plan(stopping={"kind": "fixed", "rounds": 1})
+    services.start_plan(plan, actor="eve")
+    advance_all(plan)
+    for run in Run.objects.open().order_by("pk"):
+        end(run, State.FAILED if run.host.name == "alpha" else State.FINISHED)
+    end_all()
+    failed = PlannedRun.objects.get(run__state="failed")
+    client = sign_in("engineer")
+    page = client.get(f"/plans/{plan.pk}/").content.decode()
+    assert page.count(f'<input type="hidden" name="row" value="{failed.row.name}">') == 1
+    answer = client.post(f"/plans/{plan.pk}/retry/", {"row": failed.row.name, "point": "nothing"}, follow=True)
+    assert "This cell is not in the plan any more." in answer.content.decode()
+    answer = client.post(f"/plans/{plan.pk}/retry/", {"row": failed.row.name, "point": failed.point.name}, follow=True)
+    assert "1 failed step of" in answer.content.decode()
+    advance_all(plan)
+    failed.refresh_from_db()
+    assert failed.is_retried
+    left = ExecutionPage(plan)
+    assert {entry.host.name: bool(entry.seconds_left) for entry in left.hosts} == {"alpha": True, "beta": False}
+    cells = {(cell.cell.row.name, cell.cell.point.name): cell.seconds_left for row in left.rows for cell in row.cells}
+    assert [place for place, seconds in cells.items() if seconds] == [(failed.row.name, failed.point.name)]
+    assert re.search(
+        '<span class="plan-left muted">about [^<]+ for its rounds</span>',
+        client.get(f"/plans/{plan.pk}/").content.decode(),
+    )

@@ -5,16 +5,21 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from apps.agents.models import Agent
+from apps.core.units import moment
 from apps.inventory.models import Host, Target
+from apps.parsers.core.models import ParsedSample
 from apps.plans import services
 from apps.plans.execution_page import ExecutionPage
 from apps.plans.models import Execution, Preparation, PreparationRun, load_plan
 from apps.plans.plan_request import PlanRequest
 from apps.plans.preparations import KINDS, random_writes, read_preparations
 from apps.plans.tasks import advance_host, sweep
-from apps.runs.models import Run
+from apps.runs.host_guards.evidence import entry_of
+from apps.runs.models import Attempt, Run
+from apps.runs.samples import save_samples
 from apps.runs.states import State
 from apps.studies.models import Plan, PlannedRun
 from apps.studies.plans.problems import PlanError
@@ -195,7 +200,7 @@ def test_the_evidence_of_a_wait_is_on_the_plans_page_and_in_rest(make_plan: Make
     client = sign_in("viewer")
     page = client.get(f"/plans/{plan.pk}/").content.decode()
     assert "preparation sequential fill, run 1" in page
-    assert "guards and preparation add about" in page
+    assert "for guards and preparation" in page
     fill = open_run()
     end(fill, value=2e8)
     assert "counts for none of its cells" in client.get(fill.get_absolute_url()).content.decode()
@@ -212,6 +217,72 @@ def test_the_evidence_of_a_wait_is_on_the_plans_page_and_in_rest(make_plan: Make
     assert lines[0]["evidence"]["figures"] == {"seconds": 30.004}
     assert lines[1]["progress"][0]["is_done"]
     assert lines[1]["progress"][0]["runs"] == [fill.pk]
+
+
+def test_a_pause_that_has_passed_is_told_while_its_run_goes_on(make_plan: MakePlan, sign_in: SignIn) -> None:
+    plan = make_plan({"kind": "pause", "time": "start", "seconds": 30})
+    client, address = sign_in("viewer"), f"/plans/{plan.pk}/"
+    assert "nothing yet: the plan is not started" in client.get(address).content.decode()
+    services.start_plan(plan, actor="eve")
+    assert "nothing yet: no run was started" in client.get(address).content.decode()
+    advance(plan)
+    run = open_run()
+    assert f"asked of run {run.pk}; its host has not answered yet" in client.get(address).content.decode()
+    attempt = Attempt.objects.create(
+        lab_id=run.lab_id, run=run, host_id=run.host_id, number=1, state=State.ACCEPTED, offered_at=timezone.now(),
+        guards=[answer(run.guards[0], text="10 s of 30 s", is_waiting=True)],
+    )  # fmt: skip
+    waits = client.get(address).content.decode()
+    assert "10 s of 30 s" in waits
+    assert ">waits</span>" in waits
+    passed = [answer(run.guards[0], text="waited 30.0 s")]
+    Attempt.objects.filter(pk=attempt.pk).update(state=State.RUNNING, started_at=timezone.now(), guards=passed)
+    text = client.get(address).content.decode()
+    assert "waited 30.0 s" in text
+    assert f'before <a href="/runs/{run.pk}/">' in text
+    assert client.get(f"/api/v1/plans/{plan.pk}/").json()["preparations"][0]["run"] == run.pk
+
+
+def test_the_pause_of_the_first_run_is_still_told_after_a_hundred_others(make_plan: MakePlan) -> None:
+    plan = make_plan({"kind": "pause", "time": "start", "seconds": 30}, rounds=60)
+    begin(plan)
+    first = open_run()
+    end(first)
+    planned, second = PlannedRun.objects.get(run=first), open_run()
+    assert second.guards == [], "it is asked for once"
+    for _ in range(101):
+        later = Run.objects.get(pk=second.pk)
+        later.pk, later.state = None, State.FINISHED
+        later.save(force_insert=True)
+        PlannedRun.objects.create(
+            run=later, row=planned.row, point=planned.point, round=planned.round, judged_at=timezone.now(),
+            evidence=[entry_of(answer({"guard": "idle", "is_required": True, "wait_s": 0}))],
+        )  # fmt: skip
+    (line,) = ExecutionPage(load_plan(plan.pk)).preparations
+    assert (line.run_id, line.silence) == (first.pk, "")
+    assert line.evidence is not None
+    assert line.evidence["text"] == "as it was found"
+
+
+@pytest.mark.usefixtures("study")
+def test_sizes_are_taken_as_people_write_them(sign_in: SignIn) -> None:
+    client = sign_in("engineer")
+
+    def make(**changes: Any) -> Any:
+        body = {"title": "By REST", "targets": list(Target.objects.values_list("pk", flat=True)), **changes}
+        return client.post("/api/v1/plans/", body, content_type="application/json")
+
+    fill = {"kind": "sequential_fill", "file_size": "4G"}
+    assert make(preset="quick-check", preparations=[fill]).status_code == 201
+    assert Preparation.objects.get().parameters["file_size"] == 4 * GIB
+    for size, expected in (("4 GB", "where k is 1024 bytes"), ("1k", "a size from 1m to 64t"), (1024, "1048576 to")):
+        refused = make(preset="quick-check", preparations=[{**fill, "file_size": size}])
+        assert (refused.status_code, expected in refused.content.decode()) == (400, True), refused.content
+    point = {"name": "small", "tool": "fio", "file_size": "1g", "block_size": "64k", "job": JOB}
+    made = make(points=[point])
+    assert made.status_code == 201, made.content
+    stored = Plan.objects.get(pk=made.json()["id"]).points.get()
+    assert (stored.file_size, stored.block_size) == (GIB, 64 << 10)
 
 
 def test_estimates_know_pauses_looks_and_writes_and_name_what_nobody_knows(make_plan: MakePlan) -> None:
@@ -283,3 +354,68 @@ def test_preparations_are_asked_for_by_the_form_and_by_rest(sign_in: SignIn) -> 
     assert shown[0]["parameters"] == {"seconds": 60, "most": 25, "until_steady": 1}
     wrong = client.post("/api/v1/plans/", {**body, "preparations": [{"kind": "trim"}]}, content_type="application/json")
     assert wrong.status_code == 400
+
+
+# The guard that a target is preconditioned
+
+PRECONDITIONED = ({"kind": "preconditioned"},)
+
+
+def written_bytes(run: Run, value: float) -> None:
+    job = run.workload.jobs[0]
+    sizes = {"file_size": job["file_size"], "block_size": job["block_size"], "threads": 1, "iodepth": 1}
+    save_samples(run, [ParsedSample(job["rw"], "io_bytes", value, **sizes)], None)
+
+
+def test_a_preconditioned_target_has_the_runs_that_wrote_it_as_evidence(make_plan: MakePlan, sign_in: SignIn) -> None:
+    plan = make_plan({"kind": "sequential_fill", "passes": 2, "file_size": 8 * GIB}, rounds=1, guards=PRECONDITIONED)
+    begin(plan)
+    fills = []
+    for _ in range(2):
+        fills.append(open_run())
+        written_bytes(fills[-1], 8.0 * GIB)
+        end(fills[-1])
+    run = open_run()
+    (entry,) = PlannedRun.objects.get(run=run).evidence
+    assert (entry["guard"], entry["outcome"], entry["source"]) == ("preconditioned", "passed", "server")
+    numbers = ", ".join(str(fill.pk) for fill in fills)
+    ended = moment(Run.objects.get(pk=fills[1].pk).finished_at)
+    assert entry["text"] == f"sequential fill: runs {numbers} wrote 16\u00a0GiB, ended {ended}"
+    page = sign_in("viewer").get(run.get_absolute_url()).content.decode()
+    assert "by the plan&#x27;s own runs" in page or "by the plan's own runs" in page
+
+
+@pytest.mark.parametrize(
+    ("options", "has_bytes", "outcome", "words"),
+    [
+        ("rw,discard", True, "failed", "mounted with discard"),
+        ("rw", False, "not checked", "does not say how many bytes"),
+    ],
+)
+def test_what_shows_that_a_target_is_not_preconditioned_or_nothing_of_it(
+    make_plan: MakePlan, options: str, has_bytes: bool, outcome: str, words: str
+) -> None:
+    plan = make_plan({"kind": "sequential_fill", "passes": 1}, rounds=1, guards=PRECONDITIONED)
+    begin(plan)
+    fill = open_run()
+    if has_bytes:
+        written_bytes(fill, 4.0 * GIB)
+    Run.objects.filter(pk=fill.pk).update(place={"options": options})
+    end(fill)
+    if outcome == "failed":
+        reasons = [cell.reason for cell in plan.cells.all()]
+        assert len(reasons) == 2
+        assert all(words in reason for reason in reasons), reasons
+        assert not PlannedRun.objects.exists()
+    else:
+        (entry,) = PlannedRun.objects.get(run=open_run()).evidence
+        assert (entry["outcome"], words in entry["text"]) == (outcome, True)
+
+
+def test_a_plan_that_never_writes_cannot_ask_for_a_preconditioned_target(
+    make_plan: MakePlan, write_plan: MakePlan
+) -> None:
+    with pytest.raises(PlanError, match="needs a preparation that writes"):
+        make_plan({"kind": "pause", "seconds": 1}, guards=PRECONDITIONED)
+    with pytest.raises(services.ExecutionError, match="needs a preparation that writes"):
+        services.start_plan(write_plan(guards=list(PRECONDITIONED)), actor="eve")

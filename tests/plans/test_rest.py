@@ -111,7 +111,7 @@ def test_points_of_ones_own(script: Scripts, study: Study) -> None:
     job = {"rw": "read", "direct": True}
     point = {"name": "one", "tool": "fio", "file_size": 1 << 30, "block_size": 4096, "job": job}
     wanted = body(points=[point], study=study.slug, guards=[{"kind": "cache_rule", "factor": 4}])
-    del wanted["preset"]
+    del wanted["preset"], wanted["iodepths"]
     answer = script("run")("POST", "plans/", wanted)
     assert answer.status_code == 201, answer.content
     plan = Plan.objects.get()

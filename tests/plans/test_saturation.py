@@ -12,15 +12,19 @@ from apps.comparison.charts.picture import render
 from apps.inventory.models import Target
 from apps.parsers.core.models import ParsedSample
 from apps.plans import services
+from apps.plans.forms import NewPlanForm
 from apps.plans.models import Execution
 from apps.plans.results.charts import saturation_chart
 from apps.plans.tasks import run_ended
-from apps.runs.models import Run
+from apps.runs.models import Run, Sample
 from apps.runs.samples import save_samples
 from apps.runs.states import State
 from apps.studies.models import Plan, Study
+from apps.studies.plans.forms import PlanForm
 from apps.studies.plans.plan_page import PlanPage
 from apps.studies.plans.run_assignment import runs_of
+from apps.studies.plans.services import exclude_cell
+from apps.studies.plans.stopping_rule import stopping_of
 from tests.api.conftest import Script, script
 from tests.plans.conftest import HOSTS, advance_all, steps_of
 
@@ -30,8 +34,11 @@ SignIn = Callable[[str], Client]
 SERVERS = {"alpha": 8, "beta": 2}  # of 1 ms each: 8,000 and 2,000 IOPS, and from there on latency = in flight ÷ IOPS
 
 
-def answer(run: Run) -> None:
-    """Let a run end with what a disk of so many independent heads would give."""
+def answer(run: Run, hidden: float = 0) -> None:
+    """Let a run end with what a disk of so many independent heads would give.
+
+    `hidden`: the share of each I/O's time that passes while it is submitted, which completion latency leaves out.
+    """
     assert run.workload
     job = run.workload.jobs[0]
     flight = job["iodepth"] * job["numjobs"]
@@ -40,14 +47,16 @@ def answer(run: Run) -> None:
         "file_size": job["file_size"], "block_size": job["block_size"], "threads": job["numjobs"],
         "iodepth": job["iodepth"],
     }  # fmt: skip
-    values = {"iops": iops, "bandwidth": iops * job["block_size"], "clat_p99": flight / iops * 1e9, "clat_p95": 1e6}
+    latency = flight / iops * 1e9
+    values = {"iops": iops, "bandwidth": iops * job["block_size"], "clat_p99": latency * (1 - hidden), "clat_p95": 1e6}
+    values |= {"latency_p99": latency, "latency_p95": 1e6} if hidden else {}
     now = timezone.now()
     Run.objects.filter(pk=run.pk).update(state=State.FINISHED, started_at=now, finished_at=now, facts={})
     save_samples(run, [ParsedSample(job["rw"], metric, value, **sizes) for metric, value in values.items()], None)
     run_ended(run.pk)
 
 
-def drain(most: int = 40) -> list[tuple[str, str, int]]:
+def drain(most: int = 40, **more: float) -> list[tuple[str, str, int]]:
     steps = []
     for _ in range(most):
         runs = list(Run.objects.open().select_related("workload", "host").order_by("pk"))
@@ -55,7 +64,7 @@ def drain(most: int = 40) -> list[tuple[str, str, int]]:
             return steps
         steps += steps_of(runs)
         for run in runs:
-            answer(run)
+            answer(run, **more)
     raise AssertionError(f"not over: {steps}")
 
 
@@ -111,6 +120,40 @@ def test_each_target_is_searched_until_the_bound_is_passed(sign_in: SignIn, scri
 
 
 @pytest.mark.usefixtures("study")
+def test_time_that_the_submission_takes_counts(sign_in: SignIn, script: Scripts) -> None:
+    """An asynchronous engine through the page cache, or a full queue: all waiting is in the submission."""
+    plan = make(sign_in)
+    services.start_plan(plan, actor="eve")
+    advance_all(plan)
+    drain(hidden=0.99)
+    alpha, beta = page_of(plan).ladders
+    assert "8\u202f000 at depth 8 × 1 job. The next point, depth 16 × 1 job, gave p99 2.00\u00a0ms." in alpha.statement
+    assert "2\u202f000 at depth 2 × 1 job. The next" in beta.statement
+
+
+@pytest.mark.usefixtures("study")
+def test_a_lighter_load_that_gives_the_same_is_named(sign_in: SignIn, script: Scripts) -> None:
+    plan = make(sign_in, bound_ms="9")
+    services.start_plan(plan, actor="eve")
+    advance_all(plan)
+    drain()
+    of_eight = Sample.objects.filter(run__host__name="alpha", run__workload__spec__jobs__0__iodepth=8)
+    of_eight.filter(measure__metric="iops").update(value=7990)
+    alpha, beta = page_of(plan).ladders
+    assert (
+        "Highest IOPS within p99 ≤ 9.00\u00a0ms: 8\u202f000 at depth 16 × 1 job. Depth 8 × 1 job already gives 7\u202f990,"
+        in (alpha.statement)
+    )
+    assert "within 2\u00a0% of that, at p99 1.00\u00a0ms. " in alpha.statement
+    assert (
+        "2\u202f000 at depth 2 × 1 job. The first point beyond the bound, depth 32 × 1 job, gave p99" in beta.statement
+    )
+    first, second = script("read").get(f"plans/{plan.pk}/saturation/").json()["results"]
+    assert (first["best"], first["lightest"]) == ("depth-16-1-job", "depth-8-1-job")
+    assert (second["best"], second["lightest"]) == ("depth-2-1-job", "depth-2-1-job")
+
+
+@pytest.mark.usefixtures("study")
 def test_rounds_of_a_point_come_before_the_next_point_and_their_medians_count(sign_in: SignIn) -> None:
     plan = make(sign_in, kind="fixed", rounds=3, iodepths="1,2..8")
     services.start_plan(plan, actor="eve")
@@ -134,6 +177,20 @@ def test_a_bound_that_is_never_passed_is_capped_and_says_so(sign_in: SignIn) -> 
         warnings.simplefilter("error")  # the bound lies far above all marks, and its label has to be in the frame
         picture = render(saturation_chart(page_of(plan).ladders, "Saturation"), "png")
     assert picture.startswith(b"\x89PNG")
+
+
+@pytest.mark.usefixtures("study")
+def test_a_capped_search_says_that_heavier_points_were_left_out(sign_in: SignIn) -> None:
+    plan = make(sign_in, iodepths="1,2,4,8,16", bound_ms="50")
+    rows, points = list(plan.rows.all()), list(plan.points.all())
+    for point in points[3:]:
+        exclude_cell(plan, rows[0], point, "the host allows 4")
+    services.start_plan(plan, actor="eve")
+    advance_all(plan)
+    drain()
+    alpha, beta = page_of(plan).ladders
+    assert "capped at depth 4 × 1 job, p99 1.00\u00a0ms. 2 heavier points were left out." in alpha.statement
+    assert "left out" not in beta.statement
 
 
 @pytest.mark.usefixtures("study")
@@ -187,6 +244,25 @@ def test_by_rest_the_bound_is_in_the_rule_and_the_edit_form_keeps_it(script: Scr
     text = sign_in("engineer").get(f"/plans/{made.json()['id']}/edit/").content.decode()
     assert 'value="saturation" selected' in text
     assert 'value="95" selected' in text
+
+
+@pytest.mark.usefixtures("study")
+def test_both_forms_of_plans_have_the_same_fields_of_a_search(sign_in: SignIn, study: Study) -> None:
+    names = ("percentile", "bound_ms", "least_points")
+    for form in (NewPlanForm(study.lab), PlanForm()):
+        fields = {name: form.fields[name] for name in names}
+        assert [field.initial for field in fields.values()] == [99, None, None]
+        assert fields["bound_ms"].help_text == "for saturation; empty: 5"
+    assert list(PlanForm().fields)[:4] == ["title", "order", "seed", "kind"], "its order is that of a plan"
+    targets = list(Target.objects.values_list("pk", flat=True))
+    client = sign_in("engineer")
+    client.post("/plans/new/", {"title": "Usual", "targets": targets, "preset": "saturation", "kind": "usual", "rounds": 1,
+                                "percent": 2, "order": "interleaved"})  # fmt: skip
+    by_preset = Plan.objects.get().stopping
+    assert by_preset == stopping_of({"kind": "saturation"}).data
+    plan = PlanForm({"title": "Usual", "order": "interleaved", "kind": "saturation", "rounds": "1"})
+    assert plan.is_valid(), plan.errors
+    assert stopping_of(plan.data_of({})["stopping"]).data == by_preset
 
 
 def test_a_plan_with_another_rule_has_nothing_to_draw(

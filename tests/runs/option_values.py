@@ -73,7 +73,7 @@ CALM: dict[str, list[Any]] = {
     "thinktime_spin": [1, 10], "steadystate_duration": [4], "steadystate_check_interval": [1, 2],
     "rw_step": [512, 4096], "bsrange": [[[4096, 16 * KIB]], [[4096, 8192], [512, 4096]]],
     "bssplit": [[[[4096, 60], [8192, 40]]], [[[4096, 100]], [[8192, 50], [16 * KIB, 50]]]],
-    "offset": [0, 4096], "offset_increment": [0, 64 * KIB], "io_size": [256 * KIB, 4 * MIB], "log_entries": [1024, 4096],
+    "offset": [0, 4096], "offset_increment": [0, 64 * KIB], "io_size": [256 * KIB, 4 * MIB],
     "verify_offset": [512], "verify_interval": [4096, 512], "number_ios": [1, 100], "percentage_random": [[50], [100, 0]],
     "steadystate": [["iops", 0.3, "%"], ["bw_slope", 5]], "randseed": [None, 7], "ba": [4096],
     "max_latency": [3_000_000], "latency_target": [100_000], "latency_window": [100_000], "flow_sleep": [0, 10],

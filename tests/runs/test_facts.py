@@ -84,6 +84,10 @@ DISK = {"scheduler": "none [mq-deadline] bfq", "read_ahead_kb": "128", "rotation
             },
         ),
         ({"disks": {"sda": DISK, "sdb": {"rotational": "0"}}}, {"rotational": "0 + 1"}),
+        (  # a filesystem that no device stands for, of which nothing says how it reads ahead
+            {"disks": {"sda": DISK}},
+            {"io_scheduler": "mq-deadline", "rotational": 1, "drive_write_cache": "write back"},
+        ),
         ({"device": {"scheduler": "[none]", "read_ahead_kb": "0"}}, {"io_scheduler": "none", "read_ahead": 0}),
         ({"disks": {"sda": {"scheduler": "a b", "rotational": "x", "read_ahead_kb": "-1"}}}, {}),
         ({"governors": ["performance", "schedutil"]}, {"cpu_governor": "performance + schedutil"}),

@@ -27,6 +27,7 @@ from apps.runs.fio_options import (
     options_of,
 )
 from apps.runs.forms import JobForm
+from apps.runs.start.job_file import JobFileError, read_job_file
 from apps.runs.workload import WorkloadError, checked
 from tests.runs.option_values import at_limits, draw_job
 from tests.sampling import for_each
@@ -141,6 +142,8 @@ SPLIT = {
     "verify_async_cpus": False, "log_compression_cpus": False, "end_syncfs": False, "group_reporting": True,
     "zonecapacity": False, "read_beyond_wp": False, "max_open_zones": False, "job_max_open_zones": False,
 }  # fmt: skip
+# Allowed by the policy and refused all the same: Spindle has fio write no log that they could shape.
+OF_LOGS = ["log_avg_msec", "log_hist_msec", "log_entries", "log_hist_coarseness", "log_max_value", "log_window_value"]
 READ_AS_ANOTHER = {"buffered", "fsync", "fdatasync", "rwmixwrite"}  # the field that they are is in the table
 
 
@@ -176,6 +179,7 @@ def test_the_table_is_the_policy() -> None:
             names = [name for name in names if name in REFUSED]
         for name in names:
             is_allowed = SPLIT.get(name, "ALLOW" in verdict and "`group_reporting` ALLOW" not in verdict)
+            is_allowed = is_allowed and name not in OF_LOGS
             assert (name in known) == is_allowed, (name, verdict)
             assert is_allowed or REFUSED[name], (name, verdict)
             checked_names += 1
@@ -206,6 +210,19 @@ def test_every_option_of_the_installed_fio_is_run_or_refused_with_a_reason() -> 
         with pytest.raises(policy.Refused, match=re.escape(name)) as caught:
             policy.check({"tool": "fio", "jobs": [{**PLAIN, name: 1}]}, LIMITS)
         assert REFUSED.get(name, "") in str(caught.value)
+
+
+@pytest.mark.parametrize("name", OF_LOGS)
+def test_options_of_logs_that_nobody_would_see_are_refused_with_the_reason(name: str) -> None:
+    reason = "Spindle has none written: values over time come from fio's report"
+    with pytest.raises(WorkloadError, match=reason):
+        checked({"tool": "fio", "jobs": [{**PLAIN, name: 1024}]})
+    with pytest.raises(policy.Refused, match=reason):
+        policy.check({"tool": "fio", "jobs": [{**PLAIN, name: 1024}]}, LIMITS)
+    with pytest.raises(JobFileError) as caught:
+        read_job_file(f"[a]\nrw=read\nbs=4k\nsize=1m\n{name}=1024\n")
+    assert [(problem.line, reason in problem.expected) for problem in caught.value.problems] == [(5, True)]
+    assert name not in JobForm.base_fields
 
 
 @each

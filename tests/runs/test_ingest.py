@@ -159,6 +159,13 @@ def test_what_the_host_said_stays_first(lab: Lab) -> None:
     assert (run.state, run.problem) == (State.CANCELLED, "Cancelled by a person. fio wrote no result.")
 
 
+def test_what_a_host_said_without_a_full_stop_is_a_sentence_of_its_own(lab: Lab) -> None:
+    attempt = delivered(lab, State.FAILED, "fio was killed by signal 9", result=b"", journal=b"")
+    Attempt.objects.filter(pk=attempt.pk).update(started_at=attempt.offered_at)
+    ingest(attempt)
+    assert Run.objects.get(pk=attempt.run_id).problem == "fio was killed by signal 9. fio wrote no result."
+
+
 def test_of_what_was_never_started_no_result_is_missed(lab: Lab) -> None:
     attempt = delivered(lab, state=State.FAILED, problem="guard idle did not hold within 5 s.", result=b"")
     ingest(attempt)

@@ -1,5 +1,6 @@
 """Job files in the start form and in REST: all of their lines are taken over, or each that is not is named with why."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -136,6 +137,16 @@ def form(furnished, **more: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def start_of(furnished, page: Any) -> dict[str, Any]:
+    """Return the form of a page, as its button `Start` sends it."""
+    jobs = page.context["jobs"]
+    posted = {
+        f"{job.prefix}-{field.name}": "on" if field.value() is True else field.value()
+        for job in jobs for field in job if field.value() not in (None, "", False)
+    }  # fmt: skip
+    return form(furnished) | {"act": "start", "jobs-TOTAL_FORMS": len(jobs), **posted}
+
+
 @pytest.mark.django_db
 def test_a_pasted_job_file_fills_the_form_and_starts_with_all_its_options(furnished, sign_in) -> None:
     person = sign_in("engineer")
@@ -144,17 +155,27 @@ def test_a_pasted_job_file_fills_the_form_and_starts_with_all_its_options(furnis
     text = page.content.decode()
     assert "2 jobs" in text
     assert 'value="4k/60:64k/40"' in text
-    jobs = page.context["jobs"]
-    posted = {
-        f"{job.prefix}-{field.name}": "on" if field.value() is True else field.value()
-        for job in jobs for field in job if field.value() not in (None, "", False)
-    }  # fmt: skip
-    started = person.post(
-        reverse("run-new"), form(furnished) | {"act": "start", "jobs-TOTAL_FORMS": 2, **posted}, follow=True
-    )
+    started = person.post(reverse("run-new"), start_of(furnished, page), follow=True)
     assert started.status_code == 200
     with lab_scope(furnished.lab.pk):
         assert Run.objects.order_by("-pk")[0].workload.spec == read_job_file(GOOD)
+
+
+@pytest.mark.django_db
+def test_a_start_form_that_is_sent_twice_starts_its_runs_once(furnished, sign_in) -> None:
+    person, address = sign_in("engineer"), reverse("run-new")
+    page = person.post(address, form(furnished, job_text=GOOD))
+    (key,) = re.findall('name="form_key" value="([^"]+)"', page.content.decode())
+    with lab_scope(furnished.lab.pk):
+        before = Run.objects.count()
+    sent = start_of(furnished, page) | {"form_key": key, "repetitions": 2}
+    assert person.post(address, sent | {"jobs-0-file_size": "none"}).status_code == 422
+    first, second = (person.post(address, sent) for _ in range(2))
+    assert (first.status_code, second.status_code) == (302, 302)
+    assert first.headers["Location"] == second.headers["Location"] == reverse("runs")
+    with lab_scope(furnished.lab.pk):
+        assert Run.objects.count() == before + 2
+    assert "The form was sent twice" in person.get(reverse("runs")).content.decode()
 
 
 @pytest.mark.django_db

@@ -102,6 +102,23 @@ def test_what_does_not_fit_is_said_at_its_field_and_nothing_is_sent(furnished, s
     assert len(runs(furnished.lab)) == before
 
 
+@pytest.mark.parametrize(
+    ("job", "name", "sentence"),
+    [
+        ({"numjobs": "65", "file_size": "1m"}, "numjobs", "Found 65, expected at most 64 on "),
+        ({"iodepth": "2000", "ioengine": "libaio"}, "iodepth", "Found 2000, expected at most 1024 on "),
+        ({"runtime": "4000"}, "runtime", "Found 4000, expected at most 3600 on "),
+    ],
+)
+@pytest.mark.parametrize("act", ["review", "start"])
+def test_what_agent_conf_does_not_allow_is_said_at_its_field_before_the_start(
+    furnished, sign_in, act, job, name, sentence
+):
+    answer = sign_in("engineer").post(reverse("run-new"), form(furnished.target, act=act, **job))
+    [errors] = [each.errors for each in answer.context["jobs"].forms]
+    assert sentence in errors[name][0]
+
+
 def test_jobs_are_added_as_copies_and_removed_without_script(furnished, sign_in):
     engineer = sign_in("engineer")
     page = engineer.post(reverse("run-new"), form(furnished.target, act="add", block_size="64k"))
@@ -274,7 +291,7 @@ class TestSeveralTargets:
 
     def test_all_targets_of_a_host_can_be_chosen_and_none_is_chosen_unasked(self, furnished, other, sign_in):
         page = sign_in("engineer").get(reverse("run-new")).content.decode()
-        assert "/srv/second, xfs on /dev/md9 (UUID 9-9)" in page
+        assert 'xfs on /dev/md9 (UUID 9-9) <span class="muted mono">/srv/second</span>' in page
         assert page.count('name="target"') == 2
         assert "checked" not in page[page.index('name="target"') : page.index('name="repetitions"')]
         chosen = sign_in("engineer").get(reverse("run-new") + f"?target={other.pk}&target={furnished.target.pk}")

@@ -108,12 +108,14 @@ def test_a_plan_has_a_point_for_each_of_its_jobs_with_all_options(furnished, sav
         assert points[1].job["rate"] == [10 << 20]
 
 
-def test_jobs_side_by_side_are_no_plan(furnished, sign_in) -> None:
+def test_jobs_side_by_side_are_one_point_of_a_plan(furnished, sign_in) -> None:
     with lab_scope(furnished.lab.pk):
         saved = save_workload(furnished.lab, "beside", read_job_file(SIDE_BY_SIDE), "somebody")
     answer = sign_in("engineer").post(reverse("plan-make"), plan_form(furnished, saved))
-    assert answer.status_code == 422
-    assert "one after the other" in answer.content.decode()
+    assert answer.status_code == 302
+    with lab_scope(furnished.lab.pk):
+        [point] = Plan.objects.latest("pk").points.all()
+    assert [job["rw"] for job in point.jobs] == [job["rw"] for job in saved.workload.spec["jobs"]]
 
 
 def test_rest_saves_reads_renames_and_removes(token: Callable[[str], str], cast: Cast) -> None:

@@ -17,6 +17,7 @@ from apps.labs.models import AuditEvent, digest
 from apps.runs.models import Run
 from apps.runs.services import QuotaError, start_runs
 from apps.runs.states import State
+from apps.runs.workload import WorkloadError
 from tests.comparison.factories import GIB, MIB, target
 from tests.conftest import Cast
 from tests.runs.test_pages import form
@@ -134,3 +135,27 @@ def test_the_host_is_dispatched_when_the_start_is_committed(
         start_runs(lab=cast.lab, target=place, spec=spec, who="engineer")
         assert sent == []
     assert sent == [("agents.dispatch_host", place.host_id)]
+
+
+SIDE_BY_SIDE = {"rw": "write", "block_size": 4096, "file_size": MIB, "numjobs": 5, "stonewall": False}
+GREEDY = {"rw": "write", "block_size": 16 * MIB, "file_size": GIB, "iodepth": 64, "ioengine": "libaio"}
+
+
+@pytest.mark.parametrize(
+    ("jobs", "field"),
+    [([SIDE_BY_SIDE, SIDE_BY_SIDE], "numjobs"), ([GREEDY], "iodepth"), ([{**GREEDY, "iodepth": 32}] * 2, "")],
+    ids=["processes side by side", "memory of one job", "one after the other"],
+)
+def test_what_the_host_would_refuse_of_all_jobs_together_is_refused_at_once(
+    cast: Cast, place: Target, jobs: list[dict[str, Any]], field: str
+) -> None:
+    with lab_scope(cast.lab.pk):
+        place.host.ram_bytes = 2 * GIB
+        place.host.save()
+        Agent.objects.create(lab=cast.lab, host=place.host, secret_sha256=digest("x"), policy={"max_numjobs": 8})
+        if not field:
+            assert start_runs(lab=cast.lab, target=place, spec={"jobs": jobs}, who="engineer")
+            return
+        with pytest.raises(WorkloadError, match=str(place.host)) as refused:
+            start_runs(lab=cast.lab, target=place, spec={"jobs": jobs}, who="engineer")
+    assert (refused.value.field, _runs(cast)) == (field, [])

@@ -92,7 +92,7 @@ def test_a_rare_option_at_its_default_is_the_same_workload() -> None:
 
 def test_rare_options_are_written_as_fio_reads_them() -> None:
     spec = checked(
-        workload.read_sizes(
+        workload.read_values(
             _one(
                 rw="randrw", rw_step=8, write_block_size="64k", rate="10m,5m", random_distribution="zipf:1.2",
                 nrfiles=4, cpus_allowed="0-2,7", sync_file_range="write,wait_before:8",

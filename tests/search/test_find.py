@@ -190,3 +190,14 @@ def test_the_rest_interface_gives_the_same(lab: Lab, host: Host, token, client) 
     )
     assert wrong.status_code == 400
     assert "pigs" in wrong.json()["detail"]
+
+
+@pytest.mark.parametrize("most", [2, 1000])
+def test_runs_come_newest_first_whether_few_or_many_have_the_word(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr("apps.search.services.MOST_PUT_IN_ORDER", most)
+    made = [Run.objects.create(lab=lab, tool="fio", state="finished", labels={"case": "bay"}) for _ in range(4)]
+    Run.objects.create(lab=lab, tool="fio", state="finished")
+    assert [hit.id for hit in hits_of(lab, "bay", "runs")] == [run.pk for run in reversed(made)]
+    assert hits_of(lab, "nobody", "runs") == []

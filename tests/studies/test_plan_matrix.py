@@ -143,3 +143,20 @@ def test_the_rest_takes_what_runs_of_the_cell_took_and_hosts_work_side_by_side()
     assert found.by_host == {"one": pytest.approx(44), "two": 90}
     assert found.seconds == 90
     assert (found.known, found.unknown) == (6, 4)
+
+
+def test_a_small_file_that_took_long_does_not_make_a_large_one_take_days() -> None:
+    """CRS4's first cell is 100 MB: what its run took beside its bytes is not multiplied by eighty."""
+    cells = [
+        WaitingCell("a", "one", 100, 9, past=[6.0], guessed=5.5),
+        WaitingCell("a", "one", 8000, 10, guessed=45.0),
+        WaitingCell("b", "one", 8000, 1, guessed=45.0),  # of another row nothing is known
+    ]
+    found = estimate(cells)
+    assert found.of_cells == [54.0, pytest.approx(10 * 6.0 * 45 / 5.5), None]
+    assert (found.known, found.unknown) == (19, 1)
+
+
+def test_a_run_that_waited_for_a_host_that_was_away_does_not_stand_for_the_others() -> None:
+    away = WaitingCell("a", "one", 100, 10, past=[3600.0, 10.0])
+    assert estimate([away]).seconds == 100

@@ -125,8 +125,8 @@ def test_runs_started_by_hand_are_taken_into_the_study_at_their_cell(study, plan
     assert states(study)["small", "1g"] == "done"
     text = client.get(PAGE).content.decode()
     assert "2/2" in text
-    # 4 GiB at 35 s a GiB is 140 s, twice; the other host's rounds are unknown
-    assert "About 4\u00a0min 40\u00a0s, from 2 rounds whose time is known" in text
+    # 1 GiB took 30 s and 4 GiB is guessed to take 3.2 times as long, twice; the other host's rounds are unknown
+    assert "About 3\u00a0min 13\u00a0s, from 2 rounds whose time is known" in text
     assert "Nothing is known yet of the time of 2 rounds." in text
 
 
@@ -195,7 +195,7 @@ def test_a_cell_is_left_out_with_a_reason_and_put_in_again(study, plan, sign_in)
     client.post(address, {"reason": "No wish to wait.", "note": ""})
     assert states(study)["small", "4x"] == "not run"
     text = client.get(PAGE).content.decode()
-    assert "No wish to wait." in text
+    assert "why: No wish to wait.</a>" in text, "in the cell itself, in words"
     assert text.count(">include<") == 1, "not for the hole that follows from the largest file"
     refused = client.post(address, {"reason": "x" * 501, "note": ""})
     assert refused.status_code == 422
@@ -217,7 +217,7 @@ def form_of(**changed: Any) -> dict[str, Any]:
         "g0-kind": "idle", "g0-is_included": "on", "g0-is_required": "on", "g5-kind": "cache_rule", "g5-is_included": "on", "g5-factor": "4",
         **{f"g{at}-kind": kind for at, kind in enumerate(["users_out", "queues_off", "fresh_system", "alone"], 1)},
         **{f"g{at}-kind": kind for at, kind in enumerate(["caches_dropped", "file_removed", "array_settled"], 6)},
-        **{f"g{at}-kind": kind for at, kind in enumerate(["space", "filesystem", "temperature"], 9)},
+        **{f"g{at}-kind": kind for at, kind in enumerate(["space", "filesystem", "temperature", "preconditioned"], 9)},
     }  # fmt: skip
     return {**data, **changed}
 

@@ -66,6 +66,26 @@ def test_the_answer_of_a_disk_that_is_known() -> None:
     assert ladder.closed == [5, 6]
 
 
+def test_of_loads_that_give_the_same_the_lightest_is_known() -> None:
+    """A target that gives 400 IOPS whatever is in flight, with what two runs of the same differ by."""
+    given = dict(zip([1, 2, 4, 8, 16], [399.2, 400.4, 398.0, 401.1, 400.0], strict=True))
+    loads = double_in_turn(list(given), [1])
+    ladder, _ = run(loads, lambda load: (given[load.depth], load.depth / 400 * 1e9), bound_ms=25)
+    assert (ladder.best, ladder.lightest, ladder.passed) == (3, 0, 4)
+    ladder, _ = run(loads, queue_model(1, 8), bound_ms=1.5)
+    assert (ladder.best, ladder.lightest) == (3, 3)
+    ladder, _ = run(loads, queue_model(1, 8), bound_ms=0.5)
+    assert (ladder.best, ladder.lightest) == (None, None)
+
+
+def test_where_a_heavier_load_gives_fewer_iops_the_answer_is_the_peak() -> None:
+    given = dict(zip([1, 2, 4, 8, 16], [1000.0, 1900.0, 2400.0, 1800.0, 900.0], strict=True))
+    ladder, order = run(
+        double_in_turn(list(given), [1]), lambda load: (given[load.depth], load.depth * MS), bound_ms=10
+    )
+    assert (ladder.best, ladder.lightest, ladder.passed, len(order)) == (2, 2, 4, 5)
+
+
 def test_a_bound_that_is_never_passed_is_capped() -> None:
     ladder, order = run(double_in_turn([1, 2, 4], [1]), queue_model(1, 8), bound_ms=50)
     assert (ladder.state, ladder.best, ladder.passed, ladder.closed) == (CAPPED, 2, None, [])

@@ -22,6 +22,11 @@ OTHER = (REPORTS / "null.json").read_bytes()
 Bring = Callable[..., Upload]
 
 
+def variant(number: int) -> bytes:
+    """Return the report of another run alike, for each number one: what it says differs, and not only its form."""
+    return REPORT.replace(b"1795268045329", str(1795268045329 + number).encode(), 1)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def children() -> Iterator[None]:
     """The readers that these tests start, ended with them."""

@@ -11,7 +11,7 @@ from apps.studies.models import Study, StudyRun
 from apps.uploads.models import UploadedFile, UploadedRun
 from apps.uploads.save_runs import discard, keep
 from tests.comparison.factories import target as make_target
-from tests.uploads.conftest import OTHER, REPORT, Bring, only_file, zipped
+from tests.uploads.conftest import OTHER, REPORT, Bring, only_file, variant, zipped
 
 pytestmark = pytest.mark.services
 
@@ -96,7 +96,7 @@ def test_labels_that_differ_in_anything_are_configurations_of_their_own(bring: B
     study = Study.objects.create(lab=lab, slug="cables", title="Cables")
     labels = ["RAID 5 (sw)", "RAID 5, sw", "диск 1", "система 1", "система", "файл", "C", "C++", "raid 5 (SW)"]
     for number, label in enumerate(labels):
-        keep(bring({f"{number}.json": REPORT + b" " * number}, study=study, labels={"configuration": label}))
+        keep(bring({f"{number}.json": variant(number)}, study=study, labels={"configuration": label}))
     assert [one.label for one in study.configurations.all()] == labels[:-1]
     assert StudyRun.objects.filter(configuration__label=labels[0]).count() == 2
     keep(bring({"by-name.json": OTHER}, study=study, labels={"configuration": "raid-5-sw"}))
@@ -108,7 +108,7 @@ def test_targets_of_one_name_on_two_hosts_are_two_configurations(bring: Bring, l
     hosts = [Host.objects.create(lab=lab, name=name) for name in ("n1", "n2")]
     targets = [Target.objects.create(lab=lab, host=host, name="md0") for host in hosts]
     for number, target in enumerate([*targets, *targets]):
-        keep(bring({f"{number}.json": REPORT + b" " * number}, study=study, target=target))
+        keep(bring({f"{number}.json": variant(number)}, study=study, target=target))
     assert [(one.label, one.host) for one in study.configurations.all()] == [("md0", hosts[0]), ("n2 md0", hosts[1])]
     assert [one.study_runs.count() for one in study.configurations.all()] == [2, 2]
 
@@ -119,7 +119,7 @@ def test_labels_on_one_target_are_configurations_of_their_own(bring: Bring, lab:
     study = Study.objects.create(lab=lab, slug="mounts", title="Mounts")
     for number, label in enumerate(("ext3 atime", "ext3 noatime", "")):
         labels = {"configuration": label} if label else {}
-        keep(bring({f"{number}.json": REPORT + b" " * number}, study=study, target=target, labels=labels))
+        keep(bring({f"{number}.json": variant(number)}, study=study, target=target, labels=labels))
     assert [one.label for one in study.configurations.all()] == ["ext3 atime", "ext3 noatime", "md0"]
 
 

@@ -1,5 +1,7 @@
 """The same bytes are read and kept once, and what only a name tells apart is two things."""
 
+import hashlib
+import json
 import threading
 from typing import Any
 
@@ -8,13 +10,17 @@ from django.db import connection, transaction
 
 from apps.labs.isolation import lab_scope
 from apps.runs.models import Artefact, Run, Series
+from apps.uploads.file_reader import digest_of_json
 from apps.uploads.models import FileState, Upload, UploadedFile
 from apps.uploads.pipeline import parse
 from apps.uploads.save_runs import keep
 from apps.uploads.services import add_file, open_upload, read_again
+from tests.api.conftest import script
 from tests.conftest import Cast
+from tests.page_text import page_text
 from tests.uploads.conftest import OTHER, REPORT, Bring, only_file, zipped
 
+__all__ = ["script"]
 pytestmark = pytest.mark.services
 
 LOG = b"1000, 52480, 0, 0, 0\n2000, 51968, 0, 0, 0\n3000, 52736, 0, 0, 0\n"
@@ -140,3 +146,71 @@ def test_who_keeps_the_same_bytes_at_the_same_time_waits_and_finds_them_kept(cas
             only_file(first),
             "parsed",
         )
+
+
+def reform(report: bytes, **how: Any) -> bytes:
+    """Return a report as another program would write it: other blanks, names in another order."""
+    return json.dumps(json.loads(report), **how).encode()
+
+
+FORMS = (
+    {"indent": 1},
+    {"separators": (",", ":")},
+    {"sort_keys": True, "indent": "\t"},
+)
+
+
+def test_a_report_in_another_form_is_no_second_result(bring: Bring, sign_in: Any, script: Any) -> None:
+    first = bring({"a.json": REPORT}, keep_at_once=True)
+    run = Run.objects.get()
+    for number, form in enumerate(FORMS):
+        again = bring({f"{number}.json": reform(REPORT, **form)}, keep_at_once=number != 1)
+        file = only_file(again)
+        assert (file.state, file.known_as, file.is_another_form) == (FileState.KNOWN, only_file(first), True), form
+        assert file.artefact.sha256 == hashlib.sha256(reform(REPORT, **form)).hexdigest(), "its bytes are kept"
+        for address in (again.get_absolute_url(), file.get_absolute_url()):
+            page = page_text(sign_in("viewer").get(address).content.decode())
+            assert f"written in another form, it is the same result as run {run.pk}" in page, address
+        [told] = script("read").get(f"uploads/{again.pk}/").json()["files"]
+        assert (told["known_as"], told["known_by"], told["runs"]) == (only_file(first).pk, "content", 0)
+    same = only_file(bring({"same.json": REPORT}))
+    assert (same.state, same.is_another_form) == (FileState.KNOWN, False)
+    assert keep(Upload.objects.get(files__name="1.json")) == 0
+    assert Run.objects.count() == 1
+
+
+def test_two_forms_in_one_upload_count_once(bring: Bring) -> None:
+    upload = bring({"a.json": REPORT, "b.json": reform(REPORT, indent=3)})
+    assert (keep(upload), Run.objects.count()) == (1, 1)
+    assert states(upload) == {"a.json": FileState.PARSED, "b.json": FileState.KNOWN}
+
+
+def test_what_says_something_else_is_another_result(bring: Bring, cast: Cast) -> None:
+    bring({"a.json": REPORT}, keep_at_once=True)
+    document = json.loads(REPORT)
+    document["jobs"][0]["read"]["iops_mean"] = document["jobs"][0]["read"].get("iops_mean", 0) + 1
+    for name, data in (("b.json", json.dumps(document).encode()), ("c.json", b"fio: note\n" + reform(REPORT))):
+        assert only_file(bring({name: data}, keep_at_once=True)).state != FileState.KNOWN, name
+    digest = only_file(bring({"d.json": reform(REPORT)})).content_sha256
+    with lab_scope(cast.other_lab.pk):
+        theirs = open_upload(cast.other_lab, "e.json", door=Upload.Door.REST, actor="x", keep_at_once=True)
+        add_file(theirs, "e.json", reform(REPORT, indent=5))
+        assert theirs.claim()
+        assert parse(theirs)
+        assert (only_file(theirs).state, only_file(theirs).content_sha256) == (FileState.PARSED, digest), "another lab"
+
+
+def test_the_digest_of_json_is_that_of_its_content() -> None:
+    one = b' {"a": 1, "b": [1.50, {"x": null, "y": "\\u00e9"}], "a": 2}\n'
+    assert digest_of_json(one) == digest_of_json('{"b":[1.5,{"y":"é","x":null}],"a":1,"a":2}'.encode())
+    assert digest_of_json(b'{"a": 0.000000}') == digest_of_json(b'{"a": 0}'), "as fio and other programs write it"
+    assert digest_of_json(b'{"a": 0.5}') != digest_of_json(b'{"a": 0}')
+    for other in (
+        b'{"a": 1, "b": 2}',
+        b'{"a": 1, "b": 2, "a": 1}',
+        b'{"a": 1, "b": 2, "a": 3}',
+        b'[["a", 1], ["b", 2]]',
+    ):
+        assert digest_of_json(other) != digest_of_json(b'{"a": 1, "b": 2, "a": 2}'), other
+    for none in (b"", b"x", b'{"a": 1} {"a": 1}', b'{"a": ', b"[" * 100_000, b"\xff{}"):
+        assert digest_of_json(none) == "", none[:20]

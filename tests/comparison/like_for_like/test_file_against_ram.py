@@ -107,3 +107,10 @@ def test_other_facts_are_held() -> None:
     assert sets(ask("file_against_ram", small, large)) == 1
     assert sets(ask("file_against_ram", small, group(file_size=256 * GIB, filesystem="xfs"))) == 0
     assert sets(ask("file_against_ram", small, group(file_size=256 * GIB, ram=32 * GIB))) == 0
+
+
+def test_files_of_several_threads_count_together_against_ram() -> None:
+    threads = {"threads": 4, "sync": "none", "direct": 0}
+    small, large = (group(file_size=size, target="t", **threads) for size in (8 * GIB, 40 * GIB))
+    (table,) = contrast_tables(ask("file_against_ram", small, large), FACTOR)
+    assert table["rows"][0]["sizes"].replace("\u00a0", " ") == "4 × 8 GiB (0.5 × RAM) / 4 × 40 GiB (2.5 × RAM)"

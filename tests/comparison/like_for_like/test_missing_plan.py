@@ -156,6 +156,25 @@ def test_rest_has_the_plan_as_a_body(script: Callable[[str], Script], targets: t
     (point,) = made.points.all()
     assert (point.file_size, point.block_size, point.iodepth, point.job["rw"]) == (4 * GIB, 1 << 20, 1, "read")
     assert made.stopping == {"kind": "fixed", "rounds": 2}
+    assert made.question == "filesystem"
+    assert plan["made"] is None
+    assert client("GET", "questions/filesystem/").json()["plans"][0]["made"] == made.pk
+    (other,) = client("GET", "questions/filesystem/?operation=read&metric=bandwidth").json()["plans"]
+    assert other["made"] is None, "a question with another selection"
+
+
+@pytest.mark.usefixtures("targets")
+def test_a_plan_that_was_made_is_offered_on_the_page(sign_in: SignIn) -> None:
+    client = sign_in("engineer")
+    (link,) = re.findall(r'href="(/plans/new/\?[^"]*)"', client.get(QUESTION).content.decode())
+    made = client.post("/plans/new/", fields_of(client.get(unescape(link)).content.decode())).headers["Location"]
+    page = client.get(QUESTION).content.decode()
+    assert f'This plan was made already: <a href="{made}">' in page
+    assert "Make another plan" in page
+    assert f'<a href="{QUESTION}">' in client.get(made).content.decode(), "and the way back"
+    study = Plan.objects.get().study
+    again = fields_of(client.get(unescape(link)).content.decode())
+    assert again["study"] == str(study.pk), "the study that is there, and no second one of its name"
 
 
 def test_beside_the_nearest_runs_a_target_that_fits_is_found(lab: Lab, host: Host) -> None:
@@ -224,7 +243,10 @@ def test_a_run_with_several_jobs_is_no_step_of_a_plan(lab: Lab, host: Host) -> N
         Run.objects.filter(pk=run.pk).update(workload=store_workload(lab, spec))
     answer = answer_one([lab.pk], "filesystem", FactorSelection())
     (plan,) = plans_for(answer, BY_NAME["filesystem"], lab.pk)
-    assert (plan.problem, plan.address) == (f"Run {run.pk} has several jobs, and a step of a plan has one.", "")
+    assert (plan.problem, plan.address) == (
+        f"Run {run.pk} has several jobs, and the plan of a question repeats one.",
+        "",
+    )
 
 
 @pytest.mark.parametrize("path", ["/plans/new/?procedure=run-999999999", "/plans/new/?procedure=run-x&target=7"])

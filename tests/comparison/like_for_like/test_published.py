@@ -6,9 +6,15 @@ from html import unescape
 
 import pytest
 from django.test import Client
+from django.utils import translation
+from django.utils.translation import gettext
 
-from apps.comparison.like_for_like.report_questions import questions_of_reports
+from apps.comparison.like_for_like.report_questions import asked_of, questions_of_reports
+from apps.comparison.like_for_like.sentences import METHOD
+from apps.comparison.questions import BY_NAME
 from apps.labs.models import Lab
+from apps.studies.models import Study
+from apps.wiki.documents.document import Addresses, document_of
 from tests.page_text import page_text
 from tests.studies.loading import all_loaded, published
 
@@ -52,7 +58,7 @@ def test_the_page_of_the_report_has_its_questions_with_its_words_and_an_answer(
 def questions_on(html: str, slug: str) -> dict[str, dict[str, str]]:
     """Return the rows of a report's table by factor."""
     rows = re.findall(
-        rf'<th scope="row"><a href="/compare/questions/(\w+)/\?study={slug}">.*?</th>\s*<td[^>]*><q[^>]*>(.*?)</q>.*?</td>\s*<td>(.*?)</td>',
+        rf'<th scope="row"><a href="/compare/questions/(\w+)/\?study={slug}">.*?</th>\s*<td[^>]*><q[^>]*>(.*?)</q>.*?</td>\s*<td[^>]*>(.*?)</td>',
         html, re.DOTALL,
     )  # fmt: skip
     return {
@@ -101,3 +107,46 @@ def test_the_switch_shows_them_beside_the_reports_words(sign_in: Callable[[str],
     assert "Native against guest" in text
     assert "what this report asked" not in page_text(client.get("/compare/").content.decode())
     assert client.get("/compare/questions/interface/?study=crs4-sata-scsi").status_code == 200
+
+
+@pytest.mark.parametrize("language", ["en", "it", "ru"])
+def test_the_document_of_the_report_has_its_questions_too(published: Lab, language: str) -> None:
+    from apps.labs.isolation import lab_scope
+
+    with lab_scope(published.pk):
+        study = Study.objects.get(slug="thumper-x4500")
+        document = document_of(study, language, Addresses("", lambda _name: ""))
+    with translation.override(language):
+        heading, method = gettext("What the report asked"), str(METHOD)
+    (section,) = [one for one in document.sections if one.heading == heading]
+    assert section.table
+    rows = list(section.table.each())
+    assert [row[0] for row in rows] == [str_in(language, factor) for factor in ASKED["thumper-x4500"]]
+    asked = [one.quote for one in asked_of(study)]
+    assert all(quote in str(row[1]) for quote, row in zip(asked, rows, strict=True))
+    assert all(row[2] and row[3] for row in rows)
+    assert (method == METHOD_ENGLISH) is (language == "en")
+
+
+def test_sentences_of_a_document_end_with_one_full_stop(published: Lab) -> None:
+    from apps.labs.isolation import lab_scope
+
+    supported = []
+    with lab_scope(published.pk):
+        studies = list(Study.objects.filter(slug__in=ASKED))
+        documents = [document_of(study, "en", Addresses("", lambda _name: "")) for study in studies]
+    for document in documents:
+        (section,) = [one for one in document.sections if one.heading == "What the report asked"]
+        assert section.table
+        supported += [str(row[2]) for row in section.table.each()]
+    assert len(supported) == 9
+    assert any("Could not be held" in text for text in supported)
+    assert not [text for text in supported if ".." in text]
+
+
+METHOD_ENGLISH = str(METHOD)
+
+
+def str_in(language: str, factor: str) -> str:
+    with translation.override(language):
+        return str(BY_NAME[factor].title)

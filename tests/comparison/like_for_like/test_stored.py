@@ -13,6 +13,7 @@ from django.utils import timezone
 from apps.comparison.like_for_like import contrast_table
 from apps.comparison.like_for_like.report import answer_one, report
 from apps.comparison.like_for_like.selection import FactorSelection
+from apps.comparison.like_for_like.views import SHORT
 from apps.inventory.models import Array, ArrayMember, Disk, Filesystem, Host, Target
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
@@ -21,6 +22,7 @@ from apps.runs.states import State
 from tests.comparison.like_for_like.simulated_labs import old_machine
 from tests.comparison.like_for_like.stored_labs import add_sample, store
 from tests.conftest import Cast
+from tests.page_text import page_text
 
 SignIn = Callable[[str], Client]
 
@@ -317,3 +319,66 @@ def test_what_is_held_equal_has_the_words_of_its_field(lab: Lab, sign_in: SignIn
     assert "direct I/O" in held
     assert "number of files" in held
     assert not re.search(r"<li>(rw|num files|direct) ·", held)
+
+
+def test_the_start_page_has_the_first_answers_in_a_sentence_each(lab: Lab, sign_in: SignIn) -> None:
+    client = sign_in("viewer")
+    assert "/compare/?short=1" in client.get("/").content.decode()
+    assert "No finished run has a value yet." in client.get("/compare/?short=1").content.decode()
+    store(lab, old_machine(7))
+    short = client.get("/compare/?short=1", headers={"HX-Request": "true"})
+    cards = client.get("/compare/").context["cards"]
+    assert cards
+    text = page_text(short.content.decode())
+    assert [card.sentence for card in cards[:SHORT] if card.sentence in text] == [c.sentence for c in cards[:SHORT]]
+    assert [card.title for card in short.context["cards"]] == [card.title for card in cards[:SHORT]]
+
+
+def processes(lab: Lab, kind: str, rates: list[float], **more: Any) -> Run:
+    """Store a run whose jobs wrote at one time, each with its own figures, as fio reports them without a group."""
+    host = Host.objects.get_or_create(lab=lab, name="alpha")[0]
+    target = Target.objects.get_or_create(host=host, name=kind, defaults={"lab": lab, "path": f"/srv/{kind}"})[0]
+    facts = {"raid_implementation": kind, "raid_level": "5", "disk_count": 4, "kernel": "6.1.0", "rw": "write", **more}
+    sections = {str(n): {"name": "w", "options": {"rw": "write", "numjobs": "4"}} for n, _ in enumerate(rates)}
+    run: Run = Run.objects.create(
+        lab=lab, host=host, target=target, tool="fio", tool_version="fio-3.33", origin="uploaded", state=State.FINISHED,
+        facts=facts, sections=sections,
+    )  # fmt: skip
+    point = Point.objects.get_or_create(file_size=1 << 37, block_size=1 << 20, threads=4, iodepth=1)[0]
+    for metric, scale in (("bandwidth", 1.0), ("io_bytes", 60.0)):
+        measure = Measure.objects.get_or_create(operation="write", metric=metric)[0]
+        for section, rate in enumerate(rates):
+            Sample.objects.create(run=run, measure=measure, point=point, section=section, value=rate * scale)
+    return run
+
+
+def test_processes_that_are_told_one_by_one_are_held_together_against_others(lab: Lab) -> None:
+    """Four processes of 150 MB/s are as fast as a report of 600 MB/s."""
+    noise = (0.99, 1.0, 1.01)
+    for share in noise:
+        processes(lab, "hardware", [1.5e8 * share] * 4)
+        processes(lab, "software", [6e8 * share])
+    answer = answer_one([lab.pk], "raid_implementation", FactorSelection())
+    (contrast,) = answer.answered
+    assert contrast.ratio == pytest.approx(1.0)
+    assert {side.n for effect in contrast.effects for side in effect.stratum.sides.values()} == {3}
+
+
+def test_jobs_one_after_another_at_one_point_are_no_sum(lab: Lab) -> None:
+    for share in (0.99, 1.0, 1.01):
+        run = processes(lab, "hardware", [6e8 * share] * 2)
+        options = {"rw": "write", "stonewall": "1"}
+        sections = {n: {"name": f"run{n}", "options": options} for n in run.sections}
+        Run.objects.filter(pk=run.pk).update(sections=sections)
+        processes(lab, "software", [6e8 * share])
+    (contrast,) = answer_one([lab.pk], "raid_implementation", FactorSelection()).answered
+    assert contrast.ratio == pytest.approx(1.0)
+
+
+def test_a_job_by_itself_is_not_held_against_a_whole(lab: Lab) -> None:
+    """Rates without bytes give no time, so nothing is added up: such values are of one job each."""
+    for share in (0.99, 1.0, 1.01):
+        run = processes(lab, "hardware", [1.5e8 * share] * 4)
+        run.samples.filter(measure__metric="io_bytes").delete()
+        processes(lab, "software", [6e8 * share])
+    assert not answer_one([lab.pk], "raid_implementation", FactorSelection()).is_answered

@@ -6,7 +6,15 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from apps.comparison.like_for_like.answers import FactorAnswer, answer_factor, judge, with_what_is_missing
+from apps.comparison.like_for_like.answers import (
+    FactorAnswer,
+    MatchedFinding,
+    answer_factor,
+    judge,
+    with_what_is_missing,
+)
+from apps.comparison.like_for_like.contrast_section import contrast_section
+from apps.comparison.like_for_like.contrast_table import contrast_tables
 from apps.comparison.like_for_like.dependence import find_dependence
 from apps.comparison.like_for_like.fact_codes import FactCodes
 from apps.comparison.like_for_like.forest import Forest, ForestRow, forest, ticks
@@ -51,6 +59,17 @@ def test_what_differs_besides_makes_no_set() -> None:
         assert sets(ask("raid_implementation", known, other)) == 0, name
 
 
+def test_a_filesystem_that_reads_ahead_by_itself_is_held_against_others() -> None:
+    """btrfs has a read-ahead of its own on every device, so no other filesystem has the same."""
+    here = {"kernel": "6.1.0", "host": "a"}
+    ext4 = group(**here, filesystem="ext4", read_ahead=131072, target="e")
+    btrfs = group(**here, filesystem="btrfs", read_ahead=4194304, target="b")
+    assert sets(ask("filesystem", ext4, btrfs)) == 1
+    assert sets(ask("filesystem", ext4, btrfs, held=("read_ahead",))) == 0
+    xfs = group(**here, filesystem="xfs", read_ahead=4194304, target="x")
+    assert sets(ask("filesystem", ext4, xfs)) == 0, "of these somebody has set it"
+
+
 def test_what_comes_with_a_factor_may_differ_and_is_named() -> None:
     hardware = group(raid_implementation="hardware", controller="9361", controller_cache=GIB, write_policy="WB")
     software = group(raid_implementation="software", controller="HBA", controller_cache="none")
@@ -89,6 +108,27 @@ def test_runs_of_one_host_that_do_not_tell_its_architecture_have_the_same() -> N
     assert answer.strata[0].unknown == ()
     elsewhere = group(filesystem="btrfs", host=None, target="e")
     assert sets(ask("filesystem", group(filesystem="ext4", host=None, target="f"), elsewhere, report)) == 0
+
+
+def test_an_untold_cache_is_equal_behind_one_controller() -> None:
+    """Hardware RAID elsewhere tells the size of its cache; the filesystems on an HBA are comparable all the same."""
+    elsewhere = group(host="b", raid_implementation="hardware", controller="9361", controller_cache=GIB, target="h")
+
+    def on(**second: Any) -> FactorAnswer:
+        hba = {"raid_implementation": "software", "controller": "HBA"}
+        first = group(filesystem="ext4", target="e", **hba)
+        return ask("filesystem", first, group(**{"filesystem": "xfs", "target": "x", **hba, **second}), elsewhere)
+
+    assert on().strata[0].unknown == ("controller_cache",), "and the set says so"
+    assert sets(on(controller="other")) == 0
+    assert sets(on(controller=None)) == 0
+    assert sets(on(host="c")) == 0
+    assert sets(on(controller_cache=GIB)) == 0, "known on one side alone"
+    policy = group(host="b", raid_implementation="hardware", write_policy="WB", target="h")
+    both = [group(filesystem=name, target=name, controller="HBA") for name in ("ext4", "xfs")]
+    assert sets(ask("filesystem", *both, policy)) == 0, (
+        "the policy is a volume's own and may differ behind one controller"
+    )
 
 
 def test_what_a_report_tells_takes_no_answer_of_a_lab_away() -> None:
@@ -347,7 +387,7 @@ def test_an_older_kernel_is_what_a_newer_one_is_held_against() -> None:
 
 
 def test_of_several_levels_those_without_a_difference_say_so() -> None:
-    answer = ask("filesystem", group(filesystem="ext4"), group(0.5, filesystem="xfs"), group(0.001, filesystem="zfs"))
+    answer = ask("filesystem", group(filesystem="ext4"), group(0.5, filesystem="xfs"), group(0.001, filesystem="jfs"))
     told = sentence(answer, BY_NAME["filesystem"])
     assert told.startswith("xfs 1.65 × ext4 (")
     assert told.endswith("): no difference shown in 1 matched set")
@@ -358,3 +398,75 @@ def test_of_very_many_levels_those_with_most_runs_are_held_against_each_other() 
     answer = ask("host", *hosts)
     assert (len(answer.contrasts), answer.levels_left_out) == (23, 276)
     assert answer.contrasts[0].against == "h276"
+
+
+def unlike_sets() -> FactorAnswer:
+    """Two hosts; on one of them the effect depends on the depth, too."""
+    groups = []
+    for host, iodepth, effect in (("a", 1, 0.4), ("a", 16, 0.0), ("b", 1, -0.4), ("b", 16, -0.4), ("c", 1, -0.4)):
+        for kind, mean in (("hardware", effect), ("software", 0.0)):
+            groups.append(group(mean, raid_implementation=kind, host=host, iodepth=iodepth, target=f"{host}{kind}"))
+    return ask("raid_implementation", *groups)
+
+
+def test_sets_that_disagree_have_no_common_ratio() -> None:
+    (contrast,) = unlike_sets().contrasts
+    assert contrast.finding is MatchedFinding.DEPENDS
+    assert (contrast.ratio, contrast.interval, contrast.prediction) == (None, None, None)
+    assert contrast.combination is not None
+    (table,) = contrast_tables(unlike_sets(), BY_NAME["raid_implementation"])
+    assert (table["ratio"], table["interval"], table["range"]) == ("", "", "0.670 to 1.49")
+    assert not [row for row in forest(unlike_sets(), BY_NAME["raid_implementation"]).rows if row.is_combined]
+    section = contrast_section(contrast, BY_NAME["raid_implementation"])
+    assert section.table
+    assert list(section.table.each())[-1] == ("depends", "", "–", "–")
+
+
+def test_a_fact_whose_equal_sets_disagree_is_not_all_that_it_depends_on() -> None:
+    answer = unlike_sets()
+    dependence = answer.contrasts[0].dependence
+    assert dependence is not None
+    assert dependence.fact == "host"
+    assert [value for value, _, _ in dependence.ranges] == ["a"]
+    assert sentence(answer, BY_NAME["raid_implementation"]).startswith("Depends on host, and on more: hardware RAID")
+    (table,) = contrast_tables(answer, BY_NAME["raid_implementation"])
+    assert ("a", "1.00 to 1.49") in table["dependence"]
+
+
+def test_what_no_run_of_the_sets_tells_is_not_said_to_be_held() -> None:
+    elsewhere = group(host="other", read_ahead=4096, target="o")
+    both = [group(raid_implementation=kind, raid_level="5", target=kind) for kind in ("hardware", "software")]
+    answer = ask("raid_implementation", *both, elsewhere)
+    assert answer.is_answered
+    assert "kernel" in answer.held
+    assert "read_ahead" not in answer.held
+
+
+def test_runs_that_count_in_no_set_are_counted() -> None:
+    both = [group(raid_implementation=kind, raid_level="5", target=kind) for kind in ("hardware", "software")]
+    alone = group(raid_implementation="hardware", raid_level="6", n=4, target="x")
+    assert ask("raid_implementation", *both).runs_left_out == 0
+    assert ask("raid_implementation", *both, alone).runs_left_out == 4
+
+
+def test_a_wide_interval_is_no_proof_that_there_is_no_difference() -> None:
+    def told(spread: float) -> str:
+        both = [
+            group(raid_implementation=kind, raid_level="5", target=kind, spread=spread)
+            for kind in ("hardware", "software")
+        ]
+        return sentence(ask("raid_implementation", *both), BY_NAME["raid_implementation"])
+
+    assert told(0.02).endswith("no difference shown")
+    assert told(0.5).endswith("no difference shown; the interval is wide, so there may be one")
+
+
+def test_any_of_the_nearest_sets_may_be_completed() -> None:
+    groups = [
+        group(raid_implementation=kind, raid_level=level, n=n, target=f"{kind}{level}")
+        for level, n in (("5", 2), ("6", 1))
+        for kind in ("hardware", "software")
+    ]
+    answer = ask("raid_implementation", *groups)
+    assert [one.n for one in answer.missing] == [1, 1]
+    assert [[one.n for one in some] for some in answer.other_missing] == [[2, 2]]
