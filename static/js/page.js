@@ -1,4 +1,5 @@
-/* What every page needs: times in the reader's zone, forms that send themselves, copy buttons, confirmations, titles for the keyboard. */
+/* What every page needs: times in the reader's zone, forms that send themselves or must not, copy buttons, confirmations,
+   titles for the keyboard. */
 
 import { exactMoment, moment } from "./times.js";
 import "./tips.js";
@@ -21,6 +22,14 @@ function submitOnChange(event) {
 function confirmFirst(event) {
   const question = event.target.dataset.confirm;
   if (question && !window.confirm(question)) event.preventDefault();
+}
+
+/* Enter on a tick presses a form's first button, which Chromium looks for past disabled ones. Where a form has several
+   buttons nobody can tell which one is meant, so that nothing is pressed. */
+function keepTicks(event) {
+  if (event.key !== "Enter" || event.target.type !== "checkbox" || !event.target.form) return;
+  const buttons = [...event.target.form.elements].filter((element) => element.type === "submit");
+  if (buttons.length > 1) event.preventDefault();
 }
 
 function closeMenus(event) {
@@ -71,6 +80,7 @@ document.addEventListener("submit", confirmFirst);
 document.addEventListener("click", copy);
 document.addEventListener("click", closeMenus);
 document.addEventListener("keydown", closeMenus);
+document.addEventListener("keydown", keepTicks);
 document.addEventListener("htmx:before:swap", rememberOpened);
 document.addEventListener("htmx:after:swap", openAgain);
 document.addEventListener("htmx:after:swap", () => localTimes(document));
