@@ -339,7 +339,27 @@ def test_a_zone_that_the_server_does_not_know_any_more_pauses_the_schedule_and_s
     assert fire(plan.pk, at("2026-03-12T01:30")) is None
     with pytest.raises(ExecutionError, match="Change it"):
         resume_schedule(plan, actor="eve")
-    assert set_schedule(plan, NIGHTLY, actor="eve").next_at > timezone.now()
+    changed = set_schedule(plan, NIGHTLY, actor="eve")
+    assert (changed.is_paused, changed.next_at) == (True, None)
+    assert resume_schedule(plan, actor="eve").next_at > timezone.now()
+
+
+def test_a_paused_schedule_that_is_changed_stays_paused_and_keeps_its_reason(
+    write_plan: WritePlan, sign_in: SignIn
+) -> None:
+    plan = write_plan()
+    set_schedule(plan, NIGHTLY, actor="eve")
+    pause_schedule(plan, actor="eve")
+    PlanSchedule.objects.update(reason="Three runs in a row have failed.")
+    answer = sign_in("engineer").post(
+        f"/plans/{plan.pk}/schedule/", {"kind": "nightly", "at": "04:15", "time_zone": "UTC", "retries": 1}, follow=True
+    )
+    assert "once its schedule is resumed, which is paused." in answer.content.decode()
+    schedule = PlanSchedule.objects.get(plan=plan)
+    assert (schedule.is_paused, schedule.next_at, schedule.cron) == (True, None, "15 4 * * *")
+    assert schedule.reason == "Three runs in a row have failed."
+    assert fire(plan.pk, timezone.now() + timedelta(days=2)) is None
+    assert resume_schedule(plan, actor="eve").next_at > timezone.now()
 
 
 ZONES = ("Europe/Rome", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe", "America/Nuuk", "UTC")

@@ -113,7 +113,7 @@ def words_of(schedule: PlanSchedule) -> str:
 
 @transaction.atomic
 def set_schedule(plan: Plan, wanted: ScheduleRequest, *, actor: str) -> PlanSchedule:
-    """Give a plan a schedule, or another one; it begins with the next due time from now.
+    """Give a plan a schedule, or another one; it begins with the next due time from now, or stays paused if it is.
 
     Raises:
         RecurrenceError: It is no schedule, or is due more often than every hour.
@@ -131,13 +131,16 @@ def set_schedule(plan: Plan, wanted: ScheduleRequest, *, actor: str) -> PlanSche
         raise RecurrenceError("cron", wanted.text[:80], f"at most {MOST_A_DAY} times a day")
     now = timezone.now()
     schedule: PlanSchedule
-    if former := PlanSchedule.objects.select_for_update().filter(plan=plan).first():
+    former = PlanSchedule.objects.select_for_update().filter(plan=plan).first()
+    if former:
         _leave_out(former, now, f"{actor} changed the schedule before this was carried out.")
+    is_paused = bool(former and former.is_paused)  # a change of the recipients alone must start nothing
     schedule, _ = PlanSchedule.objects.update_or_create(
         plan=plan,
         defaults={
             "kind": wanted.kind, "cron": wanted.text, "time_zone": wanted.time_zone, "retries": wanted.retries,
-            "is_paused": False, "reason": "", "considered_at": now, "next_at": recurrence.next_after(now), "changed_by": actor,
+            "is_paused": is_paused, "reason": former.reason if former and is_paused else "", "considered_at": now,
+            "next_at": None if is_paused else recurrence.next_after(now), "changed_by": actor,
         },
     )  # fmt: skip
     record_act(plan, "plan schedule set", actor, schedule=words_of(schedule))

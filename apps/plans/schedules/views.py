@@ -118,7 +118,8 @@ def schedule(request: LabRequest, pk: int) -> HttpResponse:
         except ExecutionError as error:
             form.add_error(None, str(error))
         else:
-            messages.success(request, f"{plan} runs {services.words_of(made)}.")
+            rests = " once its schedule is resumed, which is paused" if made.is_paused else ""
+            messages.success(request, f"{plan} runs {services.words_of(made)}{rests}.")
             return redirect("plan", plan.pk)
     context = {"plan": plan, "form": form, "panel": panel}
     return render(request, "plans/schedule.html", context, status=422 if form.errors else 200)

@@ -170,7 +170,7 @@ class PlanScheduleView(PlanScheduleMixin):
         responses={200: ScheduleSerializer, **problems(404, 409)},
     )  # fmt: skip
     def put(self, request: Request, pk: int) -> Response:
-        """Set a plan's schedule, or change it; it begins with the next due time from now."""
+        """Set a plan's schedule, or change it; it begins with the next due time from now. A paused one stays paused."""
         plan = self.own_plan(pk)
         wanted = self.validate_body(SetScheduleSerializer)
         try:
