@@ -17,6 +17,7 @@ from apps.runs.models import Attempt, Chunk
 from apps.runs.states import State
 from tests.agents.conftest import FakeAgent
 from tests.threads import wait_for_redis
+from tests.waiting import until_subscribed, until_told
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 
@@ -46,7 +47,7 @@ def _send(agent: FakeAgent, attempt: Attempt, sequence: int, data: bytes, digest
     async def ran() -> tuple[int, list[Any]]:
         listener, heard = Listener(), []
         with listener.call(f"run:{attempt.run_id}", heard.append):
-            await asyncio.sleep(0.3)
+            await until_subscribed()
 
             def put() -> int:
                 try:
@@ -55,7 +56,7 @@ def _send(agent: FakeAgent, attempt: Attempt, sequence: int, data: bytes, digest
                     connections.close_all()
 
             status = await asyncio.to_thread(put)
-            await asyncio.sleep(0.3)
+            await until_told(f"run:{attempt.run_id}", heard)
         return status, [json.loads(message) for message in heard]
 
     return asyncio.run(ran())

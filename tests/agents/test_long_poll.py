@@ -22,6 +22,7 @@ from apps.runs.models import Attempt
 from apps.runs.services import cancel_run
 from apps.runs.states import State
 from tests.threads import own_threads
+from tests.waiting import until_subscribed
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 Act = Callable[[], Any]
@@ -83,7 +84,7 @@ def _run(polls: Coroutine[Any, Any, Any]) -> Any:
 async def _until_held() -> None:
     while not long_poll.rounds.held:
         await asyncio.sleep(0.01)
-    await asyncio.sleep(0.3)  # and Redis knows who listens
+    await until_subscribed()
 
 
 async def elsewhere(act: Act) -> None:

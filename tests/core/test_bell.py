@@ -6,6 +6,7 @@ import pytest
 
 from apps.core import pubsub
 from apps.core.pubsub import Heard, Listener
+from tests.waiting import until_subscribed
 
 
 def _heard(name: str, *rings: object, seconds: float = 2) -> list[bytes]:
@@ -14,7 +15,7 @@ def _heard(name: str, *rings: object, seconds: float = 2) -> list[bytes]:
     async def listen() -> list[bytes]:
         listener, heard = Listener(), []
         with listener.call(name, heard.append):
-            await asyncio.sleep(0.3)  # subscribed, if there is a Redis
+            await until_subscribed()
             for message in rings:
                 await asyncio.to_thread(pubsub.ring, name, message)
             await asyncio.sleep(seconds)

@@ -15,6 +15,7 @@ from apps.labs.isolation import lab_scope
 from apps.runs.models import Run
 from apps.runs.states import State
 from tests.threads import own_threads
+from tests.waiting import until_subscribed
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 Act = Callable[[], Awaitable[Any]]
@@ -54,7 +55,7 @@ def _stream(run: Run, who: Any, *acts: Act, last: str = "") -> tuple[int, list[s
             sent.append(event)
 
         task = asyncio.create_task(events.run_events(scope, receive, send, run.pk))
-        await asyncio.sleep(0.5)
+        await until_subscribed()
         for act in acts:
             await act()
             await asyncio.sleep(0.2)

@@ -17,6 +17,7 @@ from apps.labs.models import FormSubmission, Lab
 from apps.labs.services import ANSWERS_LAST, SUBMISSIONS_LAST, holds_nothing, submit_once
 from apps.labs.tasks import delete_old
 from tests.conftest import Cast
+from tests.waiting import until_one_waits_for_a_lock
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 SENT = "form_key=k1&title=a&target=1&target=2"
@@ -79,8 +80,7 @@ def test_both_at_the_same_moment_do_it_once(cast: Cast) -> None:
     first.start()
     assert is_begun.wait(10)
     second.start()
-    second.join(0.5)
-    assert second.is_alive(), "it waits for the first"
+    until_one_waits_for_a_lock()
     may_end.set()
     first.join(10)
     second.join(10)

@@ -15,6 +15,7 @@ from apps.runs.models import Provenance, Run, Sample
 from apps.runs.samples import save_samples
 from tests.comparison import factories
 from tests.conftest import Cast
+from tests.waiting import until_one_waits_for_a_lock
 
 pytestmark = pytest.mark.services
 PARSED = [ParsedSample("read", "iops", 1.0), ParsedSample("read", "bandwidth", 2.0, quality="rounded")]
@@ -63,11 +64,10 @@ def test_a_run_that_is_deleted_by_hand_takes_its_samples_along(lab: Lab) -> None
 def test_who_deletes_a_run_waits_for_who_writes_its_samples_and_leaves_none_of_them(cast: Cast) -> None:
     with lab_scope(cast.lab.pk):
         run = factories.run(cast.lab)
-    written, deleting = threading.Event(), threading.Event()
+    written = threading.Event()
 
     def delete() -> None:
         written.wait(10)
-        deleting.set()
         with lab_scope(cast.lab.pk):
             Run.objects.filter(pk=run.pk).delete()
         connection.close()
@@ -77,9 +77,7 @@ def test_who_deletes_a_run_waits_for_who_writes_its_samples_and_leaves_none_of_t
     with lab_scope(cast.lab.pk), transaction.atomic():
         save_samples(run, PARSED)
         written.set()
-        deleting.wait(10)
-        thread.join(0.3)
-        assert thread.is_alive(), "it waits"
+        until_one_waits_for_a_lock()
     thread.join(10)
     with lab_scope(cast.lab.pk):
         assert not Run.objects.filter(pk=run.pk).exists()

@@ -19,6 +19,7 @@ from tests.api.conftest import script
 from tests.conftest import Cast
 from tests.page_text import page_text
 from tests.uploads.conftest import OTHER, REPORT, Bring, only_file, zipped
+from tests.waiting import until_one_waits_for_a_lock
 
 __all__ = ["script"]
 pytestmark = pytest.mark.services
@@ -134,8 +135,7 @@ def test_who_keeps_the_same_bytes_at_the_same_time_waits_and_finds_them_kept(cas
     with lab_scope(cast.lab.pk), transaction.atomic():
         assert keep(first) == 1
         thread.start()
-        thread.join(2)
-        assert thread.is_alive(), "it waits"
+        until_one_waits_for_a_lock()
     thread.join(20)
     assert failures == []
     with lab_scope(cast.lab.pk):

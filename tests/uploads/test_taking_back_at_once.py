@@ -16,6 +16,7 @@ from apps.uploads.pipeline import parse
 from apps.uploads.revert import take_back
 from apps.uploads.services import add_file, open_upload
 from tests.uploads.conftest import REPORT
+from tests.waiting import until_one_waits_for_a_lock
 
 
 @pytest.fixture
@@ -47,7 +48,7 @@ def test_what_is_written_about_a_run_amid_its_deletion_does_not_stop_it(
 
     def delete(self: Collector) -> object:
         other.start()
-        other.join(0.5)
+        until_one_waits_for_a_lock()
         return deleted(self)
 
     other, deleted = threading.Thread(target=put), Collector.delete
@@ -73,7 +74,7 @@ def test_who_puts_a_run_into_a_study_amid_its_deletion_is_told_that_it_is_gone(
     def delete(self: Collector) -> object:
         done = deleted(self)
         other.start()
-        other.join(0.5)
+        until_one_waits_for_a_lock()
         return done
 
     other, deleted = threading.Thread(target=put), Collector.delete
