@@ -12,6 +12,7 @@ from tests.api.conftest import Script
 from tests.api.wrong_types import VALUES, Fields, cases
 from tests.comparison.factories import MIB, target
 from tests.conftest import Cast
+from tests.sampling import for_each
 
 Scripts = Callable[[str], Script]
 JOB = {"rw": "write", "block_size": MIB, "file_size": 16 * MIB}
@@ -121,7 +122,7 @@ def test_values_are_taken_as_people_write_them(script: Scripts, place: Target, w
     assert {name: job[name] for name in stored} == stored
 
 
-@pytest.mark.parametrize("written", [{"rate": True}, {"rate": -1}, {"rate": 1.5}, {"runtime": "5 s"}, {"runtime": ""}])
+@for_each("written", [{"rate": True}, {"rate": -1}, {"rate": 1.5}, {"runtime": "5 s"}, {"runtime": ""}])
 def test_what_is_no_such_value_is_refused(script: Scripts, place: Target, written: Any) -> None:
     wanted = {"target": place.pk, "workload": {"tool": "fio", "jobs": [{**JOB, **written}]}}
     answer = script("run")("POST", "runs/", wanted)
