@@ -45,6 +45,7 @@ def check(answer: Any, name: str, value: Any, right: tuple[int, ...]) -> str:
     return "" if right or name in text or NAMED.get(name, name) in text else f"{name}={value!r} is not named"
 
 
+@pytest.mark.slow
 def test_each_field_of_a_run(script: Scripts, place: Target) -> None:
     client, problems = script("run"), []
     for name, value, is_right in cases(START_FIELDS):
@@ -59,6 +60,7 @@ def test_each_field_of_a_run(script: Scripts, place: Target) -> None:
     assert not list(filter(None, problems))
 
 
+@pytest.mark.slow
 def test_each_field_of_a_runs_guard(script: Scripts, place: Target) -> None:
     client, problems = script("run"), []
     for name, value, is_right in cases(GUARD_FIELDS):
@@ -130,6 +132,7 @@ def test_what_is_no_such_value_is_refused(script: Scripts, place: Target, writte
     assert (answer.status_code, answer.json()["field"]) == (400, f"jobs[0].{name}"), answer.content
 
 
+@pytest.mark.slow
 def test_each_option_of_a_job(script: Scripts, place: Target) -> None:
     """Whether an option takes a value is for its table to say; here no value of any type is an error of the server."""
     client = script("run")
