@@ -35,6 +35,17 @@ def sample(cases: Iterable[Case], number: int, purpose: str = "") -> list[Case]:
     return [every[place] for place in sorted(places)]
 
 
+def in_turn(forms: Iterable[Any], things: Iterable[Any]) -> list[tuple[Any, Any]]:
+    """Return pairs in which every thing has one of the forms, each form in its turn; in the long form all pairs.
+
+    SPINDLE_SEED chooses which form comes first.
+    """
+    ways, every = list(forms), list(things)
+    if IS_LONG:
+        return [(way, thing) for way in ways for thing in every]
+    return [(ways[(place + SEED) % len(ways)], thing) for place, thing in enumerate(every)]
+
+
 def for_each(
     names: str, cases: Iterable[Any] | Callable[[], Iterable[Any]], number: int | None = None
 ) -> Callable[[Test], Test]:

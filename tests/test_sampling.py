@@ -3,7 +3,7 @@
 import pytest
 
 from tests import sampling
-from tests.sampling import for_each, sample
+from tests.sampling import for_each, in_turn, sample
 
 
 @pytest.fixture(autouse=True)
@@ -24,6 +24,14 @@ def test_a_sample_is_the_same_each_time_and_in_order(monkeypatch: pytest.MonkeyP
 def test_the_long_form_takes_all_cases(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sampling, "IS_LONG", True)
     assert sample(range(1000), 20) == list(range(1000))
+
+
+def test_forms_are_taken_in_turn_and_all_in_the_long_form(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert in_turn("ab", range(3)) == [("b", 0), ("a", 1), ("b", 2)]
+    monkeypatch.setattr(sampling, "SEED", 2)
+    assert in_turn("ab", range(3)) == [("a", 0), ("b", 1), ("a", 2)]
+    monkeypatch.setattr(sampling, "IS_LONG", True)
+    assert sorted(in_turn("ab", range(3))) == [("a", 0), ("a", 1), ("a", 2), ("b", 0), ("b", 1), ("b", 2)]
 
 
 def test_every_failing_case_is_reported_with_the_seed() -> None:

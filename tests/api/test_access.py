@@ -28,7 +28,7 @@ def start(lab: Any) -> dict[str, Any]:
         return {"target": target(lab).pk, "workload": {"tool": "fio", "jobs": [JOB]}, "repetitions": 2}
 
 
-@pytest.mark.parametrize("path", RESOURCES)
+@for_each("path", RESOURCES)
 def test_nobody_reads_without_signing_in(client: Client, cast: Cast, path: str) -> None:
     response = client.get(f"/api/v1/{path}")
     assert response.status_code == 401
@@ -142,7 +142,7 @@ def test_cancelling(cast: Cast, script: Scripts) -> None:
     assert (response.status_code, response.json()["found"]) == (409, "finished")
 
 
-@pytest.mark.parametrize("path", ["", "samples/", "series/", "histograms/", "artefacts/", "artefacts/result.json"])
+@for_each("path", ["", "samples/", "series/", "histograms/", "artefacts/", "artefacts/result.json"])
 def test_another_labs_run_is_not_there(reader: Script, secret_run: Run, path: str) -> None:
     response = reader.get(f"runs/{secret_run.pk}/{path}")
     assert response.status_code == 404

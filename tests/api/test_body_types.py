@@ -12,6 +12,7 @@ from tests.api.conftest import Script
 from tests.api.wrong_types import VALUES, Fields, cases
 from tests.comparison.factories import MIB, target
 from tests.conftest import Cast
+from tests.sampling import for_each
 
 Scripts = Callable[[str], Script]
 JOB = {"rw": "write", "block_size": MIB, "file_size": 16 * MIB}
@@ -44,6 +45,7 @@ def check(answer: Any, name: str, value: Any, right: tuple[int, ...]) -> str:
     return "" if right or name in text or NAMED.get(name, name) in text else f"{name}={value!r} is not named"
 
 
+@pytest.mark.slow
 def test_each_field_of_a_run(script: Scripts, place: Target) -> None:
     client, problems = script("run"), []
     for name, value, is_right in cases(START_FIELDS):
@@ -58,6 +60,7 @@ def test_each_field_of_a_run(script: Scripts, place: Target) -> None:
     assert not list(filter(None, problems))
 
 
+@pytest.mark.slow
 def test_each_field_of_a_runs_guard(script: Scripts, place: Target) -> None:
     client, problems = script("run"), []
     for name, value, is_right in cases(GUARD_FIELDS):
@@ -121,7 +124,7 @@ def test_values_are_taken_as_people_write_them(script: Scripts, place: Target, w
     assert {name: job[name] for name in stored} == stored
 
 
-@pytest.mark.parametrize("written", [{"rate": True}, {"rate": -1}, {"rate": 1.5}, {"runtime": "5 s"}, {"runtime": ""}])
+@for_each("written", [{"rate": True}, {"rate": -1}, {"rate": 1.5}, {"runtime": "5 s"}, {"runtime": ""}])
 def test_what_is_no_such_value_is_refused(script: Scripts, place: Target, written: Any) -> None:
     wanted = {"target": place.pk, "workload": {"tool": "fio", "jobs": [{**JOB, **written}]}}
     answer = script("run")("POST", "runs/", wanted)
@@ -129,6 +132,7 @@ def test_what_is_no_such_value_is_refused(script: Scripts, place: Target, writte
     assert (answer.status_code, answer.json()["field"]) == (400, f"jobs[0].{name}"), answer.content
 
 
+@pytest.mark.slow
 def test_each_option_of_a_job(script: Scripts, place: Target) -> None:
     """Whether an option takes a value is for its table to say; here no value of any type is an error of the server."""
     client = script("run")

@@ -13,6 +13,7 @@ from apps.runs.models import Run
 from tests.api.conftest import Script, content
 from tests.comparison.factories import GIB, MIB, measured, run, sample
 from tests.conftest import Cast
+from tests.sampling import for_each
 
 KINDS = {
     "json": "application/json",
@@ -26,7 +27,7 @@ COMPARE = "compare/?metric=bandwidth&operation=write&x=file_size"
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("own_runs", "report")
-@pytest.mark.parametrize(("form", "kind"), KINDS.items())
+@for_each("form, kind", KINDS.items())
 def test_by_format_by_suffix_and_by_accept(reader: Script, form: str, kind: str) -> None:
     by_format = reader.get(f"{COMPARE}&format={form}")
     by_suffix = reader.get(COMPARE.replace("compare/", f"compare.{form}"))
@@ -39,8 +40,8 @@ def test_by_format_by_suffix_and_by_accept(reader: Script, form: str, kind: str)
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("own_runs")
-@pytest.mark.parametrize(
-    ("accept", "kind"),
+@for_each(
+    "accept, kind",
     [
         ("text/x-mediawiki;q=0.5, text/csv;q=0.9", "text/csv"),
         ("text/csv;q=0.5, text/markdown", "text/markdown"),
@@ -205,8 +206,8 @@ def test_a_runs_document_changes_with_its_samples(reader: Script, cast: Cast) ->
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("query", "field"),
+@for_each(
+    "query, field",
     [
         ("metric=speed", "metric"),
         ("series=%3Cb%3E", "series"),

@@ -11,6 +11,7 @@ from apps.runs.models import Run
 from tests.api.conftest import Script
 from tests.conftest import Cast
 from tests.inventory.editing.parts import Machine, machine
+from tests.sampling import for_each
 
 
 @pytest.fixture
@@ -82,8 +83,8 @@ def test_members_are_given_in_order(cast: Cast, admin: Script, ours: Machine) ->
         assert Array.objects.get(name="md9").sources["level"] == "typed"
 
 
-@pytest.mark.parametrize(
-    ("body", "field", "said"),
+@for_each(
+    "body, field, said",
     [
         ({"capacity_bytes": "4 TB"}, "capacity_bytes", "expected a whole number in base units or null"),
         ({"capacity_bytes": True}, "capacity_bytes", "expected a whole number in base units or null"),
@@ -114,8 +115,8 @@ def test_what_cannot_be_is_refused_with_field_found_and_expected(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("kind", "body"),
+@for_each(
+    "kind, body",
     [
         ("hosts", []),
         ("hosts", '"text"'),

@@ -16,6 +16,7 @@ from apps.runs.samples import save_series
 from tests.api.conftest import Script
 from tests.comparison.factories import histogram, measured
 from tests.conftest import Cast
+from tests.sampling import for_each
 
 COMPARE = "compare/?host=alpha"
 PNG = b"\x89PNG\r\n"
@@ -68,8 +69,8 @@ def test_a_picture_does_nothing_when_it_is_opened(reader: Script, own_runs: list
     assert "/compare/?metric=bandwidth" in headers["Link"]
 
 
-@pytest.mark.parametrize(
-    ("more", "field", "expected"),
+@for_each(
+    "more, field, expected",
     [
         ("width=12", "width", "a whole number of pixels, 320 to 2400"),
         ("height=many", "height", "a whole number of pixels, 240 to 1600"),

@@ -15,6 +15,7 @@ from apps.runs.services import offer_next_run, start_runs
 from apps.runs.states import Priority, State
 from apps.studies.models import Study
 from tests.comparison.factories import GIB, MIB, target
+from tests.sampling import for_each
 
 JOB = {"rw": "write", "block_size": "1m", "file_size": "1 GiB"}
 
@@ -116,8 +117,8 @@ def test_reordering_and_cancelling(cast, ask, queued) -> None:
     assert (status, refused["found"], refused["expected"]) == (409, "cancelled", "a run that is queued")
 
 
-@pytest.mark.parametrize(
-    ("path", "body", "field"),
+@for_each(
+    "path, body, field",
     [
         ("queue/priority/", {"runs": [1], "priority": "urgent"}, "priority"),
         ("queue/priority/", {"runs": [1], "priority": 1}, "priority"),
@@ -182,8 +183,8 @@ def test_sizes_as_people_write_them(cast, ask, place, block, file, expected) -> 
     assert (started["workload"]["block_size"], started["workload"]["file_size"]) == expected
 
 
-@pytest.mark.parametrize(
-    ("block", "found", "expected"),
+@for_each(
+    "block, found, expected",
     [
         ("4KB", "4KB", "1000 to some and 1024 to others"),
         ("four", "four", "a size such as 4k, 1m or 100 MiB"),

@@ -15,6 +15,7 @@ from apps.uploads.models import Upload, UploadedFile, UploadedRun
 from tests.api.conftest import Script
 from tests.comparison.factories import run, sample, target
 from tests.conftest import Cast
+from tests.sampling import for_each
 
 
 @pytest.fixture
@@ -78,7 +79,7 @@ def test_every_filter_has_an_address_here() -> None:
     assert set(INPUTS) <= set(RunFilterSet.base_filters)
 
 
-@pytest.mark.parametrize("name", ADDRESSES)
+@for_each("name", ADDRESSES)
 def test_a_filter_finds_the_same_runs_on_the_page_and_in_rest(
     seen: dict[str, Run], sign_in: Callable[..., Client], reader: Script, name: str
 ) -> None:
@@ -89,7 +90,7 @@ def test_a_filter_finds_the_same_runs_on_the_page_and_in_rest(
         assert (on_page(sign_in("viewer"), query), in_rest(reader, query)) == (expected, expected), query
 
 
-@pytest.mark.parametrize("name", ["colour", "page", "raid_levle", "1st", "<b>"])
+@for_each("name", ["colour", "page", "raid_levle", "1st", "<b>"])
 def test_rest_refuses_an_unknown_filter_and_names_the_known_ones(
     seen: dict[str, Run], reader: Script, name: str
 ) -> None:

@@ -18,6 +18,7 @@ from tests.api.conftest import Script, content
 from tests.benchmarks.figures import LONG
 from tests.comparison.factories import MIB, measured, run, sample
 from tests.conftest import Cast
+from tests.sampling import for_each
 
 
 def body(response: Any) -> str:
@@ -210,13 +211,13 @@ def test_ten_times_the_rows_take_no_more_memory(reader: Script, cast: Cast, many
     assert max(low, high) < 30e6
 
 
-@pytest.mark.parametrize("query", ["host=%00", "run=1e3", "run=99999999999999999999", "%3Cb%3E=1", "cursor=nonsense"])
-@pytest.mark.parametrize("path", ["samples/", "runs/"])
+@for_each("query", ["host=%00", "run=1e3", "run=99999999999999999999", "%3Cb%3E=1", "cursor=nonsense"])
+@for_each("path", ["samples/", "runs/"])
 def test_odd_addresses_are_answered_and_never_break(reader: Script, many: list[Run], path: str, query: str) -> None:
     assert reader.get(f"{path}?{query}").status_code in (200, 400, 404)
 
 
-@pytest.mark.parametrize("value", ["NaN", "Infinity", "1e999", "[[[", "{}", "null", "true", "9" * 400])
+@for_each("value", ["NaN", "Infinity", "1e999", "[[[", "{}", "null", "true", "9" * 400])
 def test_odd_values_of_facts_find_nothing(reader: Script, many: list[Run], value: str) -> None:
     assert reader.get(f"samples/?raid_level={value}").json()["results"] == []
     assert reader.get(f"runs/?raid_level={value}").json()["results"] == []

@@ -15,6 +15,7 @@ from apps.runs.models import Run, Workload
 from tests.api.conftest import Script
 from tests.comparison.factories import MIB, target
 from tests.conftest import Cast
+from tests.sampling import for_each
 
 JOB = {"rw": "write", "block_size": MIB, "file_size": 16 * MIB}
 
@@ -84,7 +85,7 @@ def test_a_dead_token_starts_nothing(place: Target, token: Callable[[str], str],
     assert _nothing_was_done()
 
 
-@pytest.mark.parametrize("authorization", ["", "Bearer ", "Bearer spl_unknown", "Basic eDp5", "spl_unknown"])
+@for_each("authorization", ["", "Bearer ", "Bearer spl_unknown", "Basic eDp5", "spl_unknown"])
 def test_who_has_no_token_starts_nothing(place: Target, authorization: str) -> None:
     assert _ask("", _wish(place), Authorization=authorization, Cookie="sessionid=whatever").status_code == 401
     assert _nothing_was_done()
@@ -109,7 +110,7 @@ def test_a_host_in_maintenance_or_a_foreign_folder_is_refused(place: Target, tok
     assert _nothing_was_done()
 
 
-@pytest.mark.parametrize(
+@for_each(
     "change",
     [
         {"target": None}, {"target": True}, {"repetitions": 0}, {"repetitions": 101}, {"workload": None}, {"workload": {}},
@@ -123,7 +124,7 @@ def test_what_is_wrong_is_refused(place: Target, token: Callable[[str], str], ch
     assert _nothing_was_done()
 
 
-@pytest.mark.parametrize("raw", [b"", b"[]", b"1", b"{", b'{"target": 1}', b"\xff"])
+@for_each("raw", [b"", b"[]", b"1", b"{", b'{"target": 1}', b"\xff"])
 def test_what_is_no_wish_is_refused(token: Callable[[str], str], raw: bytes) -> None:
     assert _ask(token("run"), raw).status_code == 400
 

@@ -11,6 +11,7 @@ from apps.api.resources import trends
 from apps.labs.models import Lab
 from apps.trends.evaluation import evaluate
 from apps.trends.models import TrendMark, Watch
+from tests.sampling import for_each
 from tests.trends.nights import measured_nights, noise, watch
 
 Token = Callable[[str], str]
@@ -66,8 +67,8 @@ def test_a_script_marks_what_it_changed(watched: Watch, token: Token, client: Cl
     assert client.get(address, headers=headers).json()["results"] == found["marks"] == [made.json()]
 
 
-@pytest.mark.parametrize(
-    ("body", "field"),
+@for_each(
+    "body, field",
     [({"text": "x"}, "at"), ({"run": 1}, "text"), ({"text": "x", "run": 999999}, "run"), ([], "text"),
      ({"text": "x", "at": "soon"}, "at"), ({"text": "x", "run": "1; DROP"}, "run"),
      ({"text": 5, "at": "2026-01-01T00:00:00Z"}, "text"), ({"text": ["x"], "at": "2026-01-01T00:00:00Z"}, "text"),

@@ -23,6 +23,7 @@ from apps.uploads import save_runs
 from apps.uploads.models import Upload
 from apps.uploads.pipeline import parse
 from tests.conftest import Cast
+from tests.sampling import for_each
 from tests.uploads.conftest import OTHER, REPORT, zipped
 
 UPLOAD = "id state files url"
@@ -228,8 +229,8 @@ def test_a_known_file_with_a_study_puts_its_earlier_runs_there_and_says_so(sende
     assert (kept["joined"], len(kept["files"][1]["run_ids"])) == ("", 1), "it is there already"
 
 
-@pytest.mark.parametrize(
-    ("fields", "status", "words"),
+@for_each(
+    "fields, status, words",
     [
         ({"host": "gamma"}, 400, "host: found 'gamma', expected the id or name of one host of this lab; there "),
         ({"study": "99"}, 400, "study: found '99', expected the id or slug of one study of this lab; there "),
@@ -506,8 +507,8 @@ def test_who_sent_what_is_in_the_audit_trail(sender: Sender, cast: Cast) -> None
     assert (event.who, event.subject) == ("token upload token", "a.json")
 
 
-@pytest.mark.parametrize("query", ["", "?keep=true", "?keep=perhaps"])
-@pytest.mark.parametrize("kind", ["", KIND, "application/json", "multipart/form-data"])
+@for_each("query", ["", "?keep=true", "?keep=perhaps"])
+@for_each("kind", ["", KIND, "application/json", "multipart/form-data"])
 def test_a_request_without_a_body_is_told_what_was_expected(sender: Sender, kind: str, query: str) -> None:
     answer = sender.client.generic("POST", f"/api/v1/uploads/{query}", b"", content_type=kind, **sender.head)
     assert answer.status_code in (400, 415), answer.content

@@ -7,6 +7,7 @@ that is whole is called by its name whoever reads (files of 4 KiB, disks of 250 
 import json
 import re
 from collections.abc import Callable, Iterator
+from itertools import product
 
 import pytest
 from django.test import Client
@@ -22,6 +23,7 @@ from apps.trends.models import Watch
 from tests.comparison.factories import MIB, run, sample
 from tests.conftest import Cast
 from tests.page_text import Attributes, page_text
+from tests.sampling import in_turn
 from tests.studies.loading import all_loaded, published
 
 __all__ = ["all_loaded", "published"]
@@ -88,30 +90,33 @@ def places() -> Iterator[str]:
 
 
 @pytest.mark.slow
-@BOTH
-def test_no_page_of_the_loaded_studies_mixes_mb_and_mib(published: Lab, cast: Cast, sign_in: SignIn, base: int) -> None:
+def test_no_page_of_the_loaded_studies_mixes_mb_and_mib(published: Lab, cast: Cast, sign_in: SignIn) -> None:
+    """The short form asks for the pages of studies in one base and the other in turn, and for all others in both."""
     client = sign_in("viewer")
     with all_labs():
-        studies = list(Study.objects.order_by("id"))
-        addresses = [*places(), *(address for study in studies for address in pages_of(study))]
-    pages = {address: in_base(client, base, address) for address in addresses}
-    found = {address: mixed(said_in(html), base) for address, html in pages.items()}
-    assert {address: words for address, words in found.items() if words} == {}
-    shown = [words for html in pages.values() for words in RATES[base].findall(page_text(html))]
-    assert len(shown) > 500  # or the walk has seen nothing
+        of_studies = [address for study in Study.objects.order_by("id") for address in pages_of(study)]
+        asked = [*product(OTHER, places()), *in_turn(OTHER, of_studies)]
+    pages = {(base, address): in_base(client, base, address) for base, address in asked}
+    found = {(base, address): mixed(said_in(html), base) for (base, address), html in pages.items()}
+    assert {page: words for page, words in found.items() if words} == {}
+    for base in OTHER:
+        shown = [
+            words for page, html in pages.items() if page[0] == base for words in RATES[base].findall(page_text(html))
+        ]
+        assert len(shown) > 250  # or the walk has seen nothing
 
 
 @pytest.mark.slow
-@BOTH
-def test_no_claim_mixes_mb_and_mib(published: Lab, cast: Cast, sign_in: SignIn, base: int) -> None:
+def test_no_claim_mixes_mb_and_mib(published: Lab, cast: Cast, sign_in: SignIn) -> None:
     client = sign_in("viewer")
     with all_labs():
-        claims = list(Claim.objects.all())
+        claims = list(Claim.objects.order_by("id"))
     found = {}
-    for claim in claims:
+    for base, claim in in_turn(OTHER, claims):
         written = json.dumps([claim.definition, claim.statement], ensure_ascii=False)
-        found[claim.code] = mixed(said_in(in_base(client, base, claim.get_absolute_url()), written), base)
-    assert {code: words for code, words in found.items() if words} == {}
+        html = in_base(client, base, claim.get_absolute_url())
+        found[claim.study_id, claim.code, base] = mixed(said_in(html, written), base)
+    assert {claim: words for claim, words in found.items() if words} == {}
     assert len(found) > 50
 
 

@@ -16,6 +16,7 @@ from apps.runs.states import State
 from apps.studies.models import Study
 from tests.dashboard import world
 from tests.runs.test_pages import form
+from tests.sampling import for_each
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}
@@ -83,7 +84,7 @@ def test_a_press_moves_a_run_and_answers_with_the_table_alone(furnished, sign_in
     assert "stays where it is" in answer.content.decode()
 
 
-@pytest.mark.parametrize("act", ["", "up-", "up-x", "sideways-1", "front-999999999999999999999", "priority"])
+@for_each("act", ["", "up-", "up-x", "sideways-1", "front-999999999999999999999", "priority"])
 def test_a_press_that_means_nothing_changes_nothing(furnished, sign_in, act) -> None:
     before = queued(furnished.lab)
     assert sign_in("engineer").post(reverse("queue-order"), {"act": act}, follow=True).status_code == 200

@@ -156,7 +156,7 @@ def _faults(client: Client, headers: dict[str, str], keys: dict[str, int], calle
     The short form takes a part of routes and methods, another one for each caller, and for an owner all that are read.
     """
     faults = []
-    requests = sample(product(METHODS, WALKED), 130, caller)
+    requests = sample(product(METHODS, WALKED), 60, caller)
     if caller == "owner":
         requests = list(dict.fromkeys([*(("get", route) for route in WALKED), *requests]))
     for method, (name, path) in requests:
@@ -196,31 +196,34 @@ def test_another_labs_object_is_not_there_for_anybody(cast, sign_in, token, agen
     assert _census(cast.other_lab) == before
 
 
+SHOWN = {
+    "host",
+    "disk",
+    "run",
+    "api-run",
+    "api-host",
+    "api-run-samples",
+    "target",
+    "upload",
+    "uploaded-file",
+    "trend",
+    "api-trend",
+}
+
+
 @pytest.mark.parametrize("role", sample(["viewer", "engineer", "owner"], 1))
 def test_the_same_routes_do_answer_in_the_own_lab(cast, sign_in, role) -> None:
     """Otherwise the walk above would pass on a product that answers nothing."""
     ours = build(cast.lab)
     client = sign_in(role)
     seen = []
-    for name, path in WITH_OBJECT:
-        if name.startswith(("agent", "member", "token")) or name == "run-cancel":
-            continue
+    walked = [route for route in WITH_OBJECT if not route[0].startswith(("agent", "member", "token"))]
+    others = sample([route for route in walked if route[0] not in SHOWN and route[0] != "run-cancel"], 40)
+    for name, path in [*(route for route in walked if route[0] in SHOWN), *others]:
         answer = client.get(address_of(name, path, ours.keys))
         if answer.status_code == 200 and SECRET_WORD in _text(answer):
             seen.append(name)
-    assert {
-        "host",
-        "disk",
-        "run",
-        "api-run",
-        "api-host",
-        "api-run-samples",
-        "target",
-        "upload",
-        "uploaded-file",
-        "trend",
-        "api-trend",
-    } <= set(seen)
+    assert set(seen) >= SHOWN
 
 
 def test_a_published_lab_may_be_read_and_not_changed(cast, sign_in) -> None:

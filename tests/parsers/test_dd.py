@@ -260,7 +260,7 @@ HOSTILE = {
 
 
 @pytest.mark.slow
-@for_each("name", HOSTILE, number=4)
+@for_each("name", HOSTILE, number=2)
 def test_hostile_text_is_read_in_time_and_gives_no_absurd_value(name: str) -> None:
     text = SourceText(HOSTILE[name])
     began = time.process_time()

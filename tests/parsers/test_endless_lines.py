@@ -104,6 +104,7 @@ def repeated(one: Format) -> Iterator[tuple[bytes, bytes, bytes]]:
                     yield b"\n".join(lines[: index + 1]) + b"\n", unit + b"\n", b"\n".join(lines[index + 1 :])
 
 
+@pytest.mark.slow
 @for_each("one", [one for one in formats() if seeds(one)], number=12)
 def test_a_line_of_a_report_that_comes_without_end_takes_its_length(one: Format) -> None:
     """A quarter of a mebibyte in a quarter of two seconds, where the square of its length takes much more."""
@@ -118,7 +119,7 @@ def test_a_line_of_a_report_that_comes_without_end_takes_its_length(one: Format)
 
 
 @pytest.mark.slow
-@for_each("name, before, unit", KNOWN, number=4)
+@for_each("name, before, unit", KNOWN, number=2)
 def test_what_took_the_square_of_its_length_no_longer_does(name: str, before: bytes, unit: bytes) -> None:
     text = SourceText(before + unit * (MEBIBYTE // len(unit)))
     _, seconds = timed(lambda: tried(get_format(name), text), 2)

@@ -42,6 +42,7 @@ def test_every_format_has_a_text_that_it_calls_its_own_and_reads(one: Format) ->
         assert_sound(one, data)
 
 
+@pytest.mark.slow
 @for_each("bend, one", product(BENDS, FORMATS), number=700)
 def test_a_bent_text_gives_sound_results_or_an_error(one: Format, bend: str) -> None:
     for data in seeds(one)[: 2 if IS_LONG else 1]:
@@ -49,7 +50,7 @@ def test_a_bent_text_gives_sound_results_or_an_error(one: Format, bend: str) -> 
 
 
 @pytest.mark.slow
-@for_each("name", sorted(NOBODYS), number=6)
+@for_each("name", sorted(NOBODYS), number=3)
 def test_a_text_of_no_format_is_passed_over_quickly(name: str) -> None:
     text = SourceText(NOBODYS[name])
     assert text.lines is not None

@@ -308,6 +308,7 @@ OPTIONS = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.lists(st.tuples(OPTIONS, st.text(max_size=12)), max_size=12))
 def test_any_values_are_taken_over_whole_or_refused(options: list[tuple[str, str]]) -> None:

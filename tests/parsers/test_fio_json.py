@@ -413,7 +413,7 @@ HOSTILE = {
 
 
 @pytest.mark.slow
-@for_each("name", HOSTILE, number=4)
+@for_each("name", HOSTILE, number=2)
 def test_a_hostile_mebibyte_is_read_or_refused_within_two_seconds(name: str) -> None:
     def read_or_refused() -> None:
         try:

@@ -1,7 +1,6 @@
 """Outputs behind a margin: pasted with blanks before every line, or as a code block between somebody's words."""
 
 from collections.abc import Callable
-from itertools import product
 from pathlib import Path
 
 import pytest
@@ -9,11 +8,11 @@ import pytest
 from apps.parsers.cleanup.margins import without_block_margins, without_margin
 from apps.parsers.core.registry import get_format, read_as
 from apps.parsers.core.source_text import SourceText
-from tests.parsers.every import read_but_lines, surely_read, timed
+from tests.parsers.every import read_but_lines, read_plain, surely_read, timed
 from tests.parsers.fixture_pairs import FORMATS, outputs
 from tests.parsers.seeds import TEXTS
 from tests.parsers.wrappings import MARGINS, rows
-from tests.sampling import for_each
+from tests.sampling import for_each, in_turn
 
 PATHS = [path for folder in FORMATS for path in outputs(folder).values()]
 VDBENCH = """16:46:14.003 Starting RD=rd1; I/O rate: 100; elapsed=5; For loops: None
@@ -27,7 +26,7 @@ Feb 18, 2019    interval        i/o   MB/sec   bytes   read     resp     read   
 
 
 @pytest.mark.slow
-@for_each("margin, path", product(MARGINS, PATHS))
+@for_each("margin, path", in_turn(MARGINS, PATHS))
 def test_what_is_read_behind_a_margin_is_the_same_with_the_same_line_numbers(path: Path, margin: str) -> None:
     text = path.read_bytes().decode("utf-8", "replace")
     behind = "".join(f"{margin}{row}\n" if row.strip() else f"{row}\n" for row in rows(text))
@@ -40,11 +39,11 @@ def in_prose(text: str) -> str:
 
 @for_each("name", TEXTS)
 def test_a_block_in_prose_is_read(name: str) -> None:
-    assert read_but_lines(in_prose(TEXTS[name])) == read_but_lines(TEXTS[name])
+    assert read_but_lines(in_prose(TEXTS[name])) == read_plain(TEXTS[name])
 
 
 def test_vdbench_in_prose_is_read_also_by_who_says_that_it_is_vdbenchs() -> None:
-    assert read_but_lines(in_prose(VDBENCH)) == read_but_lines(VDBENCH) != []
+    assert read_but_lines(in_prose(VDBENCH)) == read_plain(VDBENCH) != []
     (run,) = read_as(get_format("vdbench"), SourceText(in_prose(VDBENCH))).parsed.runs  # type: ignore[union-attr]
     assert (run.line, run.last_line) == (3, 9)
 

@@ -81,6 +81,7 @@ def is_near(one: Value, sound: Counter[Value]) -> bool:
     )
 
 
+@pytest.mark.slow
 @for_each("name", FOLDERS)
 def test_a_letter_in_a_figure_makes_no_other_value_and_is_told(name: str) -> None:
     for offset, (case, data) in enumerate(texts(name).items()):

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from itertools import product
 from pathlib import Path
 
 import pytest
@@ -13,11 +12,11 @@ from apps.parsers.core.registry import recognise
 from apps.parsers.core.source_text import SourceText
 from apps.parsers.fio.json import format as json_format
 from apps.parsers.iperf import iperf3_text
-from tests.parsers.every import read_but_lines, timed
+from tests.parsers.every import read_but_lines, read_plain, timed
 from tests.parsers.fixture_pairs import FORMATS, outputs
 from tests.parsers.seeds import TEXTS
 from tests.parsers.wrappings import STRINGS, in_lines, of_a_container
-from tests.sampling import for_each
+from tests.sampling import for_each, in_turn
 
 IPERF3 = TEXTS["iperf3"]
 CLAT = {"min": 1, "max": 3, "mean": 1.5, "stddev": 0.5, "N": 5}
@@ -35,10 +34,10 @@ PATHS = [
 
 
 @pytest.mark.slow
-@for_each("form, path", product(STRINGS, PATHS))
+@for_each("form, path", in_turn(STRINGS, PATHS))
 def test_what_stands_in_strings_is_what_was_printed(path: Path, form: Callable[[str], str]) -> None:
     text = path.read_bytes().decode("utf-8", "replace")
-    assert read_but_lines(form(text)) == read_but_lines(text)
+    assert read_but_lines(form(text)) == read_plain(text)
 
 
 @pytest.mark.parametrize("form", [in_lines, of_a_container])
@@ -73,7 +72,7 @@ def test_what_iperf3s_json_says_of_the_server_is_no_second_test() -> None:
 @pytest.mark.parametrize("form", ['"msg": [{}]', '"msg":[{}]', '"fio.stdout_lines":[{}]'])
 def test_a_list_in_one_row_that_stands_alone_is_read(form: str) -> None:
     text = "ok: [a] => {" + form.format(", ".join(map(json.dumps, IPERF3.split("\n")))) + "}\n"
-    assert read_but_lines(text) == read_but_lines(IPERF3)
+    assert read_but_lines(text) == read_plain(IPERF3)
 
 
 def test_rows_around_the_strings_stay() -> None:

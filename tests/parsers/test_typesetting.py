@@ -1,33 +1,32 @@
 """Outputs in the characters of pages, word processors and chats."""
 
 from collections.abc import Callable
-from itertools import product
 from pathlib import Path
 
 import pytest
 
 from apps.parsers.cleanup.typography import with_plain_characters
 from apps.parsers.core.source_text import SourceText
-from tests.parsers.every import read_but_lines, timed
+from tests.parsers.every import read_but_lines, read_plain, timed
 from tests.parsers.fixture_pairs import FORMATS, outputs
 from tests.parsers.wrappings import TYPESET, with_long_dashes
-from tests.sampling import for_each
+from tests.sampling import for_each, in_turn
 
 PATHS = [path for folder in FORMATS for path in outputs(folder).values()]
 DASHED = [path for path in PATHS if path.parent.name not in ("time_cp",)]  # `-rw-r--r--`, amid letters, stays
 
 
 @pytest.mark.slow
-@for_each("form, path", product(TYPESET, PATHS))
+@for_each("form, path", in_turn(TYPESET, PATHS))
 def test_what_was_typeset_is_what_was_printed(path: Path, form: Callable[[str], str]) -> None:
     text = path.read_bytes().decode("utf-8", "replace")
-    assert read_but_lines(form(text)) == read_but_lines(text)
+    assert read_but_lines(form(text)) == read_plain(text)
 
 
 @for_each("path", DASHED)
 def test_hyphens_that_a_blog_made_dashes_of_are_hyphens(path: Path) -> None:
     text = path.read_bytes().decode("utf-8", "replace")
-    assert read_but_lines(with_long_dashes(text)) == read_but_lines(text)
+    assert read_but_lines(with_long_dashes(text)) == read_plain(text)
 
 
 @pytest.mark.parametrize(

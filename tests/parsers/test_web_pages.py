@@ -1,7 +1,6 @@
 """What stands in a page is read as a browser shows it, at the lines of the file."""
 
 from collections.abc import Callable
-from itertools import product
 from pathlib import Path
 
 import pytest
@@ -13,14 +12,14 @@ from apps.parsers.tables.markup import convert_markup
 from tests.parsers.every import surely_read, timed
 from tests.parsers.fixture_pairs import FORMATS, outputs
 from tests.parsers.wrappings import PAGES, block
-from tests.sampling import for_each
+from tests.sampling import for_each, in_turn
 
 WITHOUT_WORDS = "fio_logs"  # bare rows of figures, which formats of no words claim
 TEXTS = [path for folder in FORMATS if folder != WITHOUT_WORDS for path in outputs(folder).values()]
 
 
 @pytest.mark.slow
-@for_each("as_page, path", product(PAGES, TEXTS))
+@for_each("as_page, path", in_turn(PAGES, TEXTS))
 def test_what_is_read_of_a_page_is_the_same_with_the_same_line_numbers(
     path: Path, as_page: Callable[[str], str]
 ) -> None:

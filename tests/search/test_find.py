@@ -14,6 +14,7 @@ from apps.search.services import SearchHit, find, holds_words
 from apps.studies.models import Study
 from tests.dashboard import world
 from tests.labs.world import SECRET_WORD, build
+from tests.sampling import for_each
 
 pytestmark = [pytest.mark.django_db, pytest.mark.services]
 
@@ -31,18 +32,8 @@ def host(lab: Lab) -> Host:
     return world.raid_host(lab, "storage1.example.org")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("asked", "kind"),
-    [
-        ("storage1.example.org", "hosts"), ("storage", "hosts"), ("EPYC", "hosts"), ("7302", "hosts"), ("SAS3008", "controllers"),
-        ("wd-wcc4n1", "disks"), ("0x5000c500A1B2", "disks"), ("sdb", "disks"), ("/dev/md10", "arrays"), ("md10", "arrays"),
-        ("/srv/data", "filesystems"), ("xfs data", "filesystems"), ("/srv/data/spindle", "targets"), ("e4:1d:2d", "nics"),
-        ("nexus", "switches"), ("d1000", "enclosures"), ("fabric", "storage-paths"), ("chain", "studies"),
-        ("ratios by level", "comparisons"), ("rack 7", "hosts"),
-    ],
-)  # fmt: skip
-def test_each_kind_is_found_by_its_own_words(lab: Lab, host: Host, asked: str, kind: str) -> None:
+@pytest.fixture
+def one_of_each(lab: Lab, host: Host) -> None:
     Disk.objects.filter(device_name="sda").update(serial="WD-WCC4N1234567", wwn="0x5000c500a1b2c3d4", host=host)
     Nic.objects.create(lab=lab, host=host, name="eth2", mac="e4:1d:2d:00:11:22")
     Switch.objects.create(lab=lab, name="nexus-3")
@@ -51,6 +42,20 @@ def test_each_kind_is_found_by_its_own_words(lab: Lab, host: Host, asked: str, k
     Study.objects.create(lab=lab, slug="infn-chain", title="The 10 GE chain")
     SavedComparison.objects.create(lab=lab, name="Ratios by level", query="", created_by="who")
     Host.objects.update(labels={"rack": "7"})
+
+
+@pytest.mark.usefixtures("one_of_each")
+@for_each(
+    "asked, kind",
+    [
+        ("storage1.example.org", "hosts"), ("storage", "hosts"), ("EPYC", "hosts"), ("7302", "hosts"), ("SAS3008", "controllers"),
+        ("wd-wcc4n1", "disks"), ("0x5000c500A1B2", "disks"), ("sdb", "disks"), ("/dev/md10", "arrays"), ("md10", "arrays"),
+        ("/srv/data", "filesystems"), ("xfs data", "filesystems"), ("/srv/data/spindle", "targets"), ("e4:1d:2d", "nics"),
+        ("nexus", "switches"), ("d1000", "enclosures"), ("fabric", "storage-paths"), ("chain", "studies"),
+        ("ratios by level", "comparisons"), ("rack 7", "hosts"),
+    ],
+)  # fmt: skip
+def test_each_kind_is_found_by_its_own_words(lab: Lab, asked: str, kind: str) -> None:
     assert kind in [name for name, _ in found(lab, asked)]
 
 

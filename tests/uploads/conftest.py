@@ -35,9 +35,9 @@ def children() -> Iterator[None]:
     unpacker().close()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def sandbox() -> Iterator[Sandbox]:
-    """A child of this test's own, with little patience."""
+    """A child with little patience, which a module's tests share; where one kills it, the next gets another child."""
     own = Sandbox(read_s=10, unpack_s=10)
     yield own
     own.close()

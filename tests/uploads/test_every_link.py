@@ -13,19 +13,25 @@ from apps.labs.models import Lab
 from apps.studies.models import Study
 from tests.dashboard import world
 from tests.parsers.seeds import TEXTS
+from tests.sampling import IS_LONG
 from tests.uploads.conftest import REPORT, Bring, zipped
 
 LINK = re.compile(r'\s(?:href|src|hx-get)="([^"]+)"')
 HIDDEN = re.compile(r"<p [^>]*hidden>.*?</p>")
-OF_A_KIND = 3  # pages that are looked at
+OF_A_KIND = 3 if IS_LONG else 2  # pages that are looked at
 LEFT_OUT = ("/static/", "/accounts/")
 
 
-def kind(address: str) -> str:
-    """`/runs/N/?base&metric` for all that differ in numbers and values."""
+def kinds_of(address: str) -> list[str]:
+    """Return `/runs/N/?base&metric` for all that differ in numbers and values.
+
+    In the short form one for each parameter, `/runs/N/?base` and `/runs/N/?metric`: of eight that may come together or
+    not there are hundreds of pages.
+    """
     parts = urlsplit(address)
+    path = re.sub(r"[0-9]+", "N", re.sub(r"/artefacts/.*", "/artefacts/", parts.path))
     names = sorted({pair.partition("=")[0] for pair in parts.query.split("&")})
-    return f"{re.sub(r'[0-9]+', 'N', re.sub(r'/artefacts/.*', '/artefacts/', parts.path))}?{'&'.join(names)}"
+    return [f"{path}?{'&'.join(names)}"] if IS_LONG else [f"{path}?{name}" for name in names]
 
 
 def crawled(client: Client, start: str) -> tuple[Counter[str], list[str]]:
@@ -43,8 +49,8 @@ def crawled(client: Client, start: str) -> tuple[Counter[str], list[str]]:
         ):
             found = urljoin(address, html.unescape(link)).partition("#")[0]
             is_new = found.startswith("/") and not found.startswith(LEFT_OUT) and found not in known
-            if is_new and kinds[kind(found)] < OF_A_KIND:
-                kinds[kind(found)] += 1
+            if is_new and any(kinds[kind] < OF_A_KIND for kind in kinds_of(found)):
+                kinds.update(kinds_of(found))
                 known.add(found)
                 waiting.append((found, address))
     return kinds, wrong

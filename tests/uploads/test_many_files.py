@@ -111,16 +111,29 @@ def test_a_page_of_thousands_of_files_opens_at_once(engineer: Client, lab: Lab, 
         cursor.execute(
             f"ANALYZE {UploadedFile._meta.db_table}"
         )  # so PostgreSQL thinks that there are few, as in the first minute
-    UploadedFile.objects.bulk_create(
-        UploadedFile(
-            upload=upload, archive=archive, name=f"{number}.txt", format="dd", run_count=1, printed_hosts=[f"n{number % 300}"],
-            state=FileState.PARSED if is_read or number < 4000 else FileState.WAITING,
-        )
-        for number in range(8000)
-    )  # fmt: skip
+    first = UploadedFile.objects.create(upload=upload, archive=archive, name="0.txt", format="dd", run_count=1)
+    _copy(first, 8000, is_read=is_read)
+    first.delete()
     engineer.get(upload.get_absolute_url())  # what is read once
     began = time.perf_counter()
     shown = engineer.get(upload.get_absolute_url()).content.decode()
     assert within(time.perf_counter() - began, 4)  # it took 18 to 32
     assert ("still being opened" in shown) is not is_read
     assert (tally(upload).waiting, tally(upload).opening) == ((0, 0) if is_read else (4001, 1))
+
+
+def _copy(file: UploadedFile, count: int, *, is_read: bool) -> None:
+    """Make so many rows of one in the database, which takes a tenth of the time; half of them wait where not all are read."""
+    own = {"id", "name", "state", "printed_hosts"}
+    others = ", ".join(f'"{field.column}"' for field in UploadedFile._meta.concrete_fields if field.name not in own)
+    table = UploadedFile._meta.db_table
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""
+            INSERT INTO {table} (name, state, printed_hosts, {others})
+            SELECT number || '.txt', CASE WHEN %s OR number < %s THEN %s ELSE %s END,
+                   jsonb_build_array('n' || number %% 300), {others}
+            FROM {table}, generate_series(0, %s) AS number WHERE id = %s
+            """,
+            [is_read, count // 2, FileState.PARSED, FileState.WAITING, count - 1, file.pk],
+        )

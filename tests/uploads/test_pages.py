@@ -21,6 +21,7 @@ from apps.uploads.save_runs import keep as keep_all
 from apps.uploads.services import add_file, hand_over, open_upload
 from apps.uploads.views import uploads
 from tests.comparison.factories import target as make_target
+from tests.sampling import for_each
 from tests.uploads.conftest import OTHER, REPORT, Bring, only_file, variant, zipped
 
 pytestmark = pytest.mark.django_db
@@ -369,7 +370,7 @@ def test_a_job_file_leads_to_the_start_form_with_its_jobs(engineer: Client, brin
     assert 'value="7"' in form
 
 
-@pytest.mark.parametrize("jobs", ["", "{", "[1]", "[]", '{"rw": "read"}', '[{"rw": [1]}]', "[" * 30000])
+@for_each("jobs", ["", "{", "[1]", "[]", '{"rw": "read"}', '[{"rw": [1]}]', "[" * 30000])
 def test_a_start_form_survives_any_address(engineer: Client, jobs: str) -> None:
     assert engineer.get("/runs/new/", {"jobs": jobs}).status_code == 200
 

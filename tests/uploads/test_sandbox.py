@@ -93,6 +93,7 @@ def test_too_much_memory_is_refused_and_the_next_file_is_read(monkeypatch: pytes
 @pytest.mark.slow
 def test_it_can_write_no_file_and_keeps_no_secret(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATABASE_URL", "postgresql://secret@/x")
+    sandbox.close()  # so that a child is started with this environment
     sandbox.read(REPORT)
     assert sandbox._child
     proc = Path(f"/proc/{sandbox._child.pid}")

@@ -41,7 +41,7 @@ def _styled(number: int) -> str:
         lambda n: "  ".join(str(n * 7919 * k % 100_003) for k in range(900)),
         lambda n: "file size (MiB);write (KiB/s)" if n == 0 else f"{n};{n * 7919 % 100_003}",
     ],
-    number=4,
+    number=2,
 )
 def test_a_mebibyte_of_rows_that_all_differ_takes_less_than_two_seconds(line: Callable[[int], str]) -> None:
     source = SourceText("\n".join(itertools.islice(map(line, itertools.count()), _lines_of_a_mebibyte(line))))

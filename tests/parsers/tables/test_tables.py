@@ -364,6 +364,7 @@ def test_a_column_mapped_to_repetition_by_mistake_cannot_make_a_run_of_every_row
         parse(SourceText(text))
 
 
+@pytest.mark.slow
 def test_reading_takes_time_in_proportion_to_rows() -> None:
     def seconds(rows: int) -> float:
         text = SourceText(
