@@ -8,7 +8,8 @@ import inspect
 import os
 import random
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -35,8 +36,17 @@ def sample(cases: Iterable[Case], number: int, purpose: str = "") -> list[Case]:
     return [every[place] for place in sorted(places)]
 
 
+def examples(number: int) -> int:
+    """Return how many examples Hypothesis tries: `number` in the long form, else a quarter, which are always the same."""
+    return number if IS_LONG else max(1, number // 4)
+
+
 def for_each(
-    names: str, cases: Iterable[Any] | Callable[[], Iterable[Any]], number: int | None = None
+    names: str,
+    cases: Iterable[Any] | Callable[[], Iterable[Any]],
+    number: int | None = None,
+    *,
+    taken_back: bool = False,
 ) -> Callable[[Test], Test]:
     """Call the decorated test once for each case, like `pytest.mark.parametrize`, but as one test.
 
@@ -44,6 +54,7 @@ def for_each(
         names: the arguments that a case fills, separated by commas.
         cases: values, or tuples of values where there are several names; or a function that makes them when the test runs.
         number: how many cases the short form takes; all without it.
+        taken_back: undo after each case what it has written to the database. Fixtures are made once for all cases.
     """
     arguments = [name.strip() for name in names.split(",")]
     known = cases if callable(cases) else list(cases)
@@ -58,7 +69,8 @@ def for_each(
             for place, case in chosen:
                 values = dict(zip(arguments, case if len(arguments) > 1 else (case,), strict=True))
                 try:
-                    test(**values, **fixtures)
+                    with nothing_stays() if taken_back else nullcontext():
+                        test(**values, **fixtures)
                 except pytest.skip.Exception as reason:
                     skipped.append(str(reason))
                 except (Exception, pytest.fail.Exception) as error:
@@ -74,6 +86,18 @@ def for_each(
         return run_all
 
     return decorate
+
+
+@contextmanager
+def nothing_stays() -> Iterator[None]:
+    """Undo what is written to the database meanwhile."""
+    from django.db import transaction
+
+    with transaction.atomic():
+        try:
+            yield
+        finally:
+            transaction.set_rollback(True)
 
 
 def report(failures: Sequence[tuple[str, BaseException]], tried: int, known: int) -> str:

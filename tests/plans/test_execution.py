@@ -25,6 +25,7 @@ from apps.studies.plans.plan_page import plans_of_study
 from apps.studies.plans.services import PlanCellError, set_cell
 from tests.conftest import Cast
 from tests.plans.conftest import GIB, HOSTS, JOB, MIB, advance_all, end, end_all, host_id, steps_of
+from tests.sampling import for_each
 
 WritePlan = Callable[..., Plan]
 
@@ -361,7 +362,7 @@ def test_runs_from_elsewhere_stand_for_rounds(write_plan: WritePlan, lab) -> Non
     assert steps_of(Run.objects.open()) == [("alpha", "large", 1), ("beta", "small", 1)]
 
 
-@pytest.mark.parametrize("act", ["pause", "resume", "cancel"])
+@for_each("act", ["pause", "resume", "cancel"], taken_back=True)
 def test_acts_that_do_not_fit_the_state_are_refused(write_plan: WritePlan, act: str) -> None:
     plan = write_plan()
     with pytest.raises(ExecutionError, match="not started yet"):

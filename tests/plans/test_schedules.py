@@ -39,6 +39,7 @@ from tests.api.conftest import Script, script
 from tests.conftest import Cast
 from tests.page_text import page_text
 from tests.plans.conftest import advance_all, end_all
+from tests.sampling import for_each
 
 __all__ = ["script"]
 Scripts = Callable[[str], Script]
@@ -415,8 +416,8 @@ def test_the_task_fires_what_is_due_in_every_lab_and_goes_past_what_fails(
         }
 
 
-@pytest.mark.parametrize(
-    ("wanted", "field"),
+@for_each(
+    "wanted, field",
     [
         (ScheduleRequest("hourly", "UTC"), "kind"),
         (ScheduleRequest("nightly", "UTC"), "at"),
@@ -427,6 +428,7 @@ def test_the_task_fires_what_is_due_in_every_lab_and_goes_past_what_fails(
         (ScheduleRequest("nightly", "Rome", at=time(2, 30)), "time_zone"),
         (ScheduleRequest("nightly", "UTC", at=time(2, 30), retries=99), "retries"),
     ],
+    taken_back=True,
 )
 def test_what_is_no_schedule_is_refused_by_its_field(
     write_plan: WritePlan, wanted: ScheduleRequest, field: str
