@@ -24,6 +24,11 @@ _FULL_REPORTS = 10
 _NAME_LENGTH = 120
 
 
+def examples(number: int) -> int:
+    """Return how many examples Hypothesis tries: `number` in the long form, else a quarter, which are always the same."""
+    return number if IS_LONG else max(1, number // 4)
+
+
 def sample(cases: Iterable[Case], number: int, purpose: str = "") -> list[Case]:
     """Return `number` of the cases in their own order, drawn with SPINDLE_SEED; all of them in the long form.
 
@@ -34,11 +39,6 @@ def sample(cases: Iterable[Case], number: int, purpose: str = "") -> list[Case]:
         return every
     places = random.Random(f"{SEED} {purpose}").sample(range(len(every)), number)
     return [every[place] for place in sorted(places)]
-
-
-def examples(number: int) -> int:
-    """Return how many examples Hypothesis tries: `number` in the long form, else a quarter, which are always the same."""
-    return number if IS_LONG else max(1, number // 4)
 
 
 def for_each(
