@@ -143,10 +143,9 @@ def test_a_rule_that_never_holds_ends_at_its_most_rounds_and_the_cell_says_so(
 
 
 def test_a_plan_is_not_done_while_a_target_is_gone_and_goes_on_when_it_is_there(write_plan: WritePlan) -> None:
-    """Its filesystem was unmounted after the first run: the rest waits and says why."""
+    """Its filesystem is unmounted by the end of the first run: the rest waits and says why."""
     plan = write_plan(stopping={"kind": "fixed", "rounds": 1})
     execution = start(plan)
-    end_all()
     target = Target.objects.filter(host__name="alpha")
     target.update(is_agents_own=False, gone_at=timezone.now(), gone_reason="nothing is mounted at /data")
     for _ in range(3):
