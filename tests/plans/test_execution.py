@@ -122,6 +122,7 @@ def test_a_rule_that_looks_at_values_stops_when_they_agree(write_plan: WritePlan
     assert Execution.objects.get().state == "done"
 
 
+@pytest.mark.slow
 def test_a_rule_that_never_holds_ends_at_its_most_rounds_and_the_cell_says_so(
     write_plan: WritePlan, sign_in: Callable[[str], Client]
 ) -> None:

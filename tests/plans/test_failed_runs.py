@@ -50,7 +50,9 @@ def test_the_plans_page_lists_what_does_not_count_and_what_made_it_again(night, 
     text = text_of(sign_in("viewer").get(f"/plans/{plan.pk}/").content.decode())
     assert "4 of 4 runs · 4 cells done · 1 run does not count: 1 interrupted" in text
     assert f"run {first.pk} alpha, small, round 1 interrupted the host was restarted run {second.pk}" in text
-    assert re.search(r"Started by eve, [^·]+ · done [^·]+, \d+ s after its start", text), re.findall("Started by.{80}", text)
+    assert re.search(r"Started by eve, [^·]+ · done [^·]+, \d+ s after its start", text), re.findall(
+        "Started by.{80}", text
+    )
 
 
 def test_a_plan_whose_runs_all_count_says_nothing_of_others(lab: Lab, write_plan, sign_in) -> None:
@@ -107,6 +109,7 @@ def test_a_guard_that_held_before_each_run_says_so(lab: Lab, write_plan, sign_in
     assert "could warm a cache (asked for; of the runs that count: 4 failed)." in page
 
 
+@pytest.mark.slow
 def test_a_step_of_an_early_round_that_failed_for_good_is_told_and_can_be_retried(
     lab: Lab, write_plan, sign_in
 ) -> None:

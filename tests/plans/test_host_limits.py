@@ -69,6 +69,7 @@ def test_a_cell_beyond_a_limit_is_named_before_the_start_and_left_out_by_it(
     assert PlanCell.objects.get().reason == f"It could not be started: {refusal.problem}."
 
 
+@pytest.mark.slow
 def test_a_plan_is_done_without_the_cell_that_its_start_left_out(write_plan: WritePlan) -> None:
     allow("alpha", quota_bytes=2 * GIB)
     plan = write_plan()

@@ -112,6 +112,7 @@ def problems_of(html: str) -> list[str]:
     return re.findall(r'class="(?:form-error|note note-error)"[^>]*>([^<]*)', html)
 
 
+@pytest.mark.slow
 def test_the_button_leads_to_a_filled_form_whose_runs_answer_the_question(
     sign_in: SignIn, lab: Lab, targets: tuple[Target, Target]
 ) -> None:
