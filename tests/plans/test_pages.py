@@ -48,6 +48,7 @@ def form_of(**changes: object) -> dict[str, object]:
     return {**plan, **changes}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("study")
 @for_each("preset", [preset.name for preset in PRESETS], taken_back=True)
 def test_every_preset_makes_a_plan_that_can_be_started(sign_in: SignIn, preset: str) -> None:
