@@ -8,7 +8,8 @@ import inspect
 import os
 import random
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,6 +22,11 @@ IS_LONG = os.environ.get("SPINDLE_LONG") == "1"
 SEED = int(os.environ.get("SPINDLE_SEED", "1"))
 _FULL_REPORTS = 10
 _NAME_LENGTH = 120
+
+
+def examples(number: int) -> int:
+    """Return how many examples Hypothesis tries: `number` in the long form, else a quarter, which are always the same."""
+    return number if IS_LONG else max(1, number // 4)
 
 
 def sample(cases: Iterable[Case], number: int, purpose: str = "") -> list[Case]:
@@ -47,7 +53,11 @@ def in_turn(forms: Iterable[Any], things: Iterable[Any]) -> list[tuple[Any, Any]
 
 
 def for_each(
-    names: str, cases: Iterable[Any] | Callable[[], Iterable[Any]], number: int | None = None
+    names: str,
+    cases: Iterable[Any] | Callable[[], Iterable[Any]],
+    number: int | None = None,
+    *,
+    taken_back: bool = False,
 ) -> Callable[[Test], Test]:
     """Call the decorated test once for each case, like `pytest.mark.parametrize`, but as one test.
 
@@ -55,6 +65,7 @@ def for_each(
         names: the arguments that a case fills, separated by commas.
         cases: values, or tuples of values where there are several names; or a function that makes them when the test runs.
         number: how many cases the short form takes; all without it.
+        taken_back: undo after each case what it has written to the database. Fixtures are made once for all cases.
     """
     arguments = [name.strip() for name in names.split(",")]
     known = cases if callable(cases) else list(cases)
@@ -69,7 +80,8 @@ def for_each(
             for place, case in chosen:
                 values = dict(zip(arguments, case if len(arguments) > 1 else (case,), strict=True))
                 try:
-                    test(**values, **fixtures)
+                    with nothing_stays() if taken_back else nullcontext():
+                        test(**values, **fixtures)
                 except pytest.skip.Exception as reason:
                     skipped.append(str(reason))
                 except (Exception, pytest.fail.Exception) as error:
@@ -85,6 +97,18 @@ def for_each(
         return run_all
 
     return decorate
+
+
+@contextmanager
+def nothing_stays() -> Iterator[None]:
+    """Undo what is written to the database meanwhile."""
+    from django.db import transaction
+
+    with transaction.atomic():
+        try:
+            yield
+        finally:
+            transaction.set_rollback(True)
 
 
 def report(failures: Sequence[tuple[str, BaseException]], tried: int, known: int) -> str:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from apps.labs.models import Lab
 from tests import sampling
 from tests.sampling import for_each, in_turn, sample
 
@@ -95,3 +96,19 @@ def test_the_test_is_skipped_only_where_every_case_is() -> None:
 def test_fixtures_are_given_as_well(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert number in (1, 2)
     assert isinstance(monkeypatch, pytest.MonkeyPatch)
+
+
+@pytest.mark.django_db
+def test_what_a_case_writes_is_taken_back_also_where_the_database_refused_it() -> None:
+    seen = []
+
+    @for_each("name", ["a", "b", None, "c"], taken_back=True)
+    def check(name: str) -> None:
+        seen.append(Lab.objects.count())
+        Lab.objects.create(name=name, slug="the-same")
+
+    before = Lab.objects.count()
+    with pytest.raises(pytest.fail.Exception, match="1 of 4 cases fail"):
+        check()
+    assert seen == [before] * 4
+    assert Lab.objects.count() == before

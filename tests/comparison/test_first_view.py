@@ -15,6 +15,7 @@ from apps.runs.models import Run
 from apps.runs.states import State
 from tests.comparison.factories import GIB, MIB, measured, published, run, sample, target
 from tests.conftest import Cast
+from tests.sampling import for_each
 
 SignIn = Callable[[str], Client]
 
@@ -95,8 +96,8 @@ def test_runs_of_others_are_no_part_of_it(lab: Lab, cast: Cast) -> None:
     assert runs_of(question_of(lab)) == ids(alpha)
 
 
-@pytest.mark.parametrize(
-    ("measures", "expected"),
+@for_each(
+    "measures, expected",
     [
         (
             [("read", "iops"), ("write", "latency_mean"), ("read", "bandwidth"), ("write", "bandwidth")],
@@ -106,6 +107,7 @@ def test_runs_of_others_are_no_part_of_it(lab: Lab, cast: Cast) -> None:
         ([("read", "bandwidth"), ("randwrite", "bandwidth")], "bandwidth read"),
         ([("read", "latency_mean")], "latency_mean read"),
     ],
+    taken_back=True,
 )
 def test_of_what_a_run_measured_the_most_usual_is_asked(
     lab: Lab, measures: list[tuple[str, str]], expected: str
@@ -117,7 +119,7 @@ def test_of_what_a_run_measured_the_most_usual_is_asked(
     assert f"{question.metric} {question.operation}" == expected
 
 
-@pytest.mark.parametrize("name", ["file_size", "block_size", "threads", "iodepth"])
+@for_each("name", ["file_size", "block_size", "threads", "iodepth"], taken_back=True)
 def test_the_axis_is_what_the_run_varied(lab: Lab, name: str) -> None:
     of = run(lab, facts={"ram": GIB})
     point = {"file_size": GIB, "block_size": MIB, "threads": 1, "iodepth": 1}

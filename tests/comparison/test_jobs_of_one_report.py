@@ -103,7 +103,7 @@ def test_what_adds_up_is_a_sum_of_jobs_at_the_same_time(lab: Lab, metric: str) -
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("metric", ["cpu", "clat_mean", "bandwidth_min", "iops_max", "bandwidth_mean"])
+@for_each("metric", ["cpu", "clat_mean", "bandwidth_min", "iops_max", "bandwidth_mean"], taken_back=True)
 def test_what_does_not_add_up_has_no_verdict_against_a_whole(lab: Lab, metric: str) -> None:
     """Means of intervals add up where the jobs are known to have run for the same time, which is not so here."""
     jobs = [section("clones", rw="read")] * 4

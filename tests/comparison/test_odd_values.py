@@ -1,6 +1,5 @@
 """Figures that are no measurements: they never break a page, and are said."""
 
-import pytest
 from django.test import Client
 
 from apps.comparison.answer import answer
@@ -11,9 +10,10 @@ from apps.comparison.readings import NO_NUMBER, usable
 from apps.labs.models import Lab
 from apps.trends.queries import measured as points_of
 from tests.comparison.factories import MIB, measured, reading
+from tests.sampling import for_each
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf"), 1e300])
+@for_each("value", [float("nan"), float("inf"), float("-inf"), 1e300], taken_back=True)
 def test_what_is_no_number_is_missing_and_says_so(lab: Lab, sign_in: object, value: float) -> None:
     measured(lab, "alpha", [1e8, 1.1e8, 1.2e8])
     measured(lab, "beta", [value])

@@ -16,6 +16,7 @@ from apps.runs.models import Run
 from tests.comparison.factories import GIB, MIB, measured, published, run, sample, target
 from tests.conftest import Cast
 from tests.page_text import page_text
+from tests.sampling import for_each
 
 SignIn = Callable[[str], Client]
 
@@ -122,14 +123,15 @@ def test_unknown_is_a_value_one_can_filter_by(lab: Lab, sign_in: SignIn) -> None
     assert "alpha · scratch" not in page
 
 
-@pytest.mark.parametrize(
-    ("query", "sentence"),
+@for_each(
+    "query, sentence",
     [
         ("metric=speed", "metric: found speed, expected one of: bandwidth"),
         ("metrc=iops", "did you mean metric?"),
         ("x=colour", "x: found colour, expected a fact that these runs have"),
         ("run=first", "run: found first, expected whole numbers"),
     ],
+    taken_back=True,
 )
 def test_an_address_that_asks_nothing_is_told_why(lab: Lab, sign_in: SignIn, query: str, sentence: str) -> None:
     measured(lab, "alpha", [1e8])

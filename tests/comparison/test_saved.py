@@ -10,6 +10,7 @@ from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
 from tests.comparison.factories import measured
 from tests.conftest import Cast
+from tests.sampling import for_each
 from tests.statements import statements
 
 SignIn = Callable[[str], Client]
@@ -56,13 +57,14 @@ def test_everybody_who_opens_it_sees_the_same_digits(lab: Lab, sign_in: SignIn) 
         assert "100 MB/s" in page
 
 
-@pytest.mark.parametrize(
-    ("form", "sentence"),
+@for_each(
+    "form, sentence",
     [
         ({"name": "n", "query": "metric=speed"}, "Not saved: Query: metric: found &#x27;speed&#x27;, expected one of"),
         ({"name": "", "query": QUERY}, "Not saved: Name: This field is required."),
         ({"name": "n" * 201, "query": QUERY}, "Not saved: Name: Ensure this value has at most 200 characters"),
     ],
+    taken_back=True,
 )
 def test_what_can_not_be_saved_is_told_why(lab: Lab, sign_in: SignIn, form: dict[str, str], sentence: str) -> None:
     assert sentence in sign_in("engineer").post("/comparisons/", form, follow=True).content.decode()

@@ -14,6 +14,7 @@ from apps.inventory.models import Target
 from apps.labs.models import Lab
 from tests.comparison.factories import run, sample, target
 from tests.conftest import Cast
+from tests.sampling import for_each
 from tests.statements import statements
 
 SignIn = Callable[[str], Client]
@@ -160,7 +161,7 @@ def test_what_jobs_did_together_is_held_against_a_whole_and_no_job_is(lab: Lab) 
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("metric", ["cpu", "clat_mean", "iops_min", "bandwidth_max"])
+@for_each("metric", ["cpu", "clat_mean", "iops_min", "bandwidth_max"], taken_back=True)
 def test_what_does_not_add_up_is_held_against_no_whole(lab: Lab, metric: str) -> None:
     whole, apart = target(lab, "alpha"), target(lab, "beta")
     uploaded(lab, whole, {"clones": 3600.0}, metric)

@@ -9,6 +9,7 @@ from django.test import Client
 from apps.comparison.queries import samples
 from apps.labs.models import Lab
 from tests.comparison.factories import measured
+from tests.sampling import for_each
 
 SignIn = Callable[[str], Client]
 WAY_OUT = "/api/v1/samples.csv?operation=write&metric=bandwidth&host=alpha&raid_level=5"
@@ -21,7 +22,7 @@ def measured_samples(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(samples, "MOST_SAMPLES", 2)
 
 
-@pytest.mark.parametrize("form", ["json", "csv", "mediawiki", "svg"])
+@for_each("form", ["json", "csv", "mediawiki", "svg"])
 def test_by_rest_it_is_a_problem_that_names_the_address(sign_in: SignIn, form: str) -> None:
     client = sign_in("viewer")
     answer = client.get(f"/api/v1/compare/?raid_level=5&host=alpha&format={form}")

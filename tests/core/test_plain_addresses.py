@@ -1,9 +1,9 @@
 """A NUL in an address is told, and nothing is looked up by it."""
 
-import pytest
+from tests.sampling import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     "page",
     [
         "/runs/",
@@ -31,7 +31,7 @@ def test_a_nul_in_a_path_or_a_name_is_named(cast, sign_in):
     assert viewer.get("/runs/?q=%2500").status_code == 200
 
 
-@pytest.mark.parametrize("kind", ["hosts", "arrays", "runs", "uploads", "studies"])
+@for_each("kind", ["hosts", "arrays", "runs", "uploads", "studies"])
 def test_the_rest_interface_answers_with_a_problem(cast, token, client, kind):
     answer = client.get(f"/api/v1/{kind}/?label=%00", headers={"authorization": f"Bearer {token('read')}"})
     assert answer.status_code == 400

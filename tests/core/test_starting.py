@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from functools import cache
 
 import pytest
 
@@ -16,13 +17,14 @@ BEAT = "import worker.beat; worker.beat.app.loader.init_worker()"
 PREPARE = "import django; django.setup(); import apps.dashboard.management.commands.prepare"
 
 
-def imported(code: str) -> set[str]:
-    """Names of all modules that a process has after this."""
+@cache
+def imported(code: str) -> frozenset[str]:
+    """Return the names of all modules that a process has after this."""
     asked = f"{code}\nimport json, sys; print(json.dumps(sorted(sys.modules)))"
     done = subprocess.run(
         [sys.executable, "-c", asked], cwd=ROOT, check=True, capture_output=True, text=True, timeout=60
     )
-    return set(json.loads(done.stdout.strip().rpartition("\n")[2]))
+    return frozenset(json.loads(done.stdout.strip().rpartition("\n")[2]))
 
 
 @pytest.mark.slow

@@ -111,14 +111,17 @@ def _raid5(host: Host, card: Controller, number: int) -> Array:
         chunk_size=512 * 1024,
         layout="left-symmetric", state="degraded" if number else "clean", capacity_bytes=12 * 10**12,
     )  # fmt: skip
-    for position in range(4):
-        letter = "abcdefgh"[number * 4 + position]
-        disk = Disk.objects.create(
+    disks = Disk.objects.bulk_create(
+        Disk(
             lab=host.lab, host=host, controller=card, device_name=f"sd{letter}", vendor="Seagate",
             model="ST4000NM0023", serial=f"Z1Z{host.pk}{letter}",
             interface="SAS", generation="SAS-6G", rpm=7200, is_solid_state=False, capacity_bytes=4 * 10**12,
-        )  # fmt: skip
-        ArrayMember.objects.create(array=made, position=position, disk=disk, state="in_sync")
+        )
+        for letter in "abcdefgh"[number * 4 : number * 4 + 4]
+    )  # fmt: skip
+    ArrayMember.objects.bulk_create(
+        ArrayMember(array=made, position=position, disk=disk, state="in_sync") for position, disk in enumerate(disks)
+    )
     return made
 
 

@@ -11,6 +11,7 @@ from apps.inventory.models import Disk, Enclosure, Filesystem, Host, InventoryIm
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
 from tests.dashboard import world
+from tests.sampling import for_each
 
 pytestmark = pytest.mark.django_db
 
@@ -158,7 +159,7 @@ def test_nothing_ticked_and_nothing_meant_say_what_to_do(lab: Lab, host: Host, s
     )
 
 
-@pytest.mark.parametrize("name", ["inventory-bring", "inventory-edit-many", "inventory-merge", "inventory-duplicates"])
+@for_each("name", ["inventory-bring", "inventory-edit-many", "inventory-merge", "inventory-duplicates"])
 def test_a_viewer_changes_nothing(lab: Lab, host: Host, sign_in, name: str) -> None:
     address = reverse(name, args=["disks"] if name.endswith(("many", "merge")) else [])
     assert sign_in("viewer").post(address, {"pk": host.disks.first().pk}).status_code == 403

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from apps.inventory.snapshots.differences import differences_of
 from apps.inventory.snapshots.differences.fields import mkfs_options, mount_options
 from tests.pace import within
+from tests.sampling import examples
 
 
 def disk(number: int, letter: str, **fields: Any) -> dict[str, Any]:
@@ -230,7 +231,7 @@ def contents(draw: Any) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(contents(), contents())
 def test_there_is_a_difference_exactly_where_the_contents_differ(before: dict[str, Any], after: dict[str, Any]) -> None:
     kept = deepcopy(before), deepcopy(after)

@@ -18,6 +18,7 @@ from apps.inventory.models import Array, ArrayMember, Controller, Disk, Filesyst
 from apps.inventory.topology.tree import topology
 from apps.labs.models import Lab
 from tests.inventory import plants
+from tests.sampling import for_each
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -276,8 +277,8 @@ def test_an_empty_host_is_a_box_by_itself(lab: Lab) -> None:
     assert layout_of(found).width > 0
 
 
-@pytest.mark.parametrize(
-    ("is_present", "is_on_disk", "has_target", "is_drawn"),
+@for_each(
+    "is_present, is_on_disk, has_target, is_drawn",
     [
         (True, True, False, True),
         (True, False, False, False),  # such as tmpfs
@@ -286,6 +287,7 @@ def test_an_empty_host_is_a_box_by_itself(lab: Lab) -> None:
         (False, True, True, True),
         (False, False, True, True),
     ],
+    taken_back=True,
 )
 def test_which_filesystems_are_drawn(
     lab: Lab, is_present: bool, is_on_disk: bool, has_target: bool, is_drawn: bool

@@ -11,6 +11,7 @@ from apps.inventory.topology.current_findings import findings_of_hosts
 from apps.inventory.topology.tree import topology
 from apps.labs.models import Lab
 from tests.inventory import plants
+from tests.sampling import for_each
 
 GB = 10**9
 
@@ -230,14 +231,11 @@ def test_write_through_and_a_card_without_memory_are_silent(dtn: Host) -> None:
     assert of(dtn, "unprotected_cache") == []
 
 
-@pytest.mark.parametrize(
-    ("level", "software", "count", "told"),
-    [
+@for_each("level, software, count, told", [
         ("5", "md", 2, None), ("5", "", 2, "expected at least 3"), ("6", "", 3, "expected at least 4"),
         ("10", "md", 3, None), ("10", "", 5, "expected an even number"), ("1", "md", 1, "expected at least 2"),
         ("50", "", 6, None), ("0", "", 1, None),
-    ],
-)  # fmt: skip
+    ], taken_back=True)  # fmt: skip
 def test_a_level_needs_its_members(lab: Lab, level: str, software: str, count: int, told: str | None) -> None:
     host = Host.objects.create(lab=lab, name="a")
     Array.objects.create(lab=lab, host=host, name="x", level=level, software=software, member_count=count)

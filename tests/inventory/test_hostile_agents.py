@@ -20,9 +20,10 @@ from apps.inventory.snapshots.content import freeze
 from apps.inventory.topology.tree import topology
 from apps.labs.models import Lab
 from tests.inventory import hosts
+from tests.sampling import examples
 
-SHORT = settings(max_examples=60, deadline=None)
-LITTLE = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SHORT = settings(max_examples=examples(60), deadline=None)
+LITTLE = settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 KEYS = [
     "name",
     "kname",

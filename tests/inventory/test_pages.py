@@ -8,18 +8,16 @@ from apps.inventory.models import Controller, Disk, Host
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
 from tests.dashboard import world
+from tests.sampling import for_each
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("kind", "word", "found"),
-    [
+@for_each("kind, word, found", [
         ("hosts", "EPYC", 1), ("hosts", "sparc", 0), ("disks", "st4000", 8), ("disks", "nvme", 1), ("arrays", "md1", 2),
         ("controllers", "SAS3008", 2), ("filesystems", "xfs", 1), ("targets", "/srv/data", 1),
-    ],
-)  # fmt: skip
+    ], taken_back=True)  # fmt: skip
 def test_parts_are_found_by_a_word_in_any_field(lab, sign_in, kind, word, found):
     world.raid_host(lab, "storage1")
     answer = sign_in("viewer").get(reverse(kind), {"q": word}, headers={"HX-Request": "true"})

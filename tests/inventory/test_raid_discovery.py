@@ -15,6 +15,7 @@ from apps.labs.models import Lab
 from tests.inventory import hosts, raid_hosts
 from tests.inventory.hosts import device, lsblk, output
 from tests.parsers.corpus import folder
+from tests.sampling import for_each
 
 pytestmark = pytest.mark.django_db
 
@@ -208,8 +209,8 @@ def test_drives_of_an_hba_that_the_kernel_sees_get_their_slots_and_no_second_row
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("tool", "path", "disks", "arrays"),
+@for_each(
+    "tool, path, disks, arrays",
     [
         ("storcli", "raid-storcli/netdata-megaraid-controllers-info.json", 6, {"c0/v0 Sluthub": ("6", 6)}),
         ("storcli", "raid-storcli/storclicheck-single-controller.txt", 16, {"c0/v0": ("1", 2), "c0/v1": ("0", 7)}),
@@ -237,6 +238,7 @@ def test_drives_of_an_hba_that_the_kernel_sees_get_their_slots_and_no_second_row
         ),
         ("omreport", "raid-omreport/dellhw-pdisk-1.ssv.txt", 3, {}),
     ],
+    taken_back=True,
 )
 def test_real_outputs_make_disks_arrays_and_members(
     host: Host, tool: str, path: str, disks: int, arrays: dict[str, tuple[str, int]]

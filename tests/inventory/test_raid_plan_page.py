@@ -8,6 +8,7 @@ from django.urls import reverse
 from apps.inventory.models import Array, ArrayMember, Controller, Disk, Enclosure, Filesystem, Host, Target
 from apps.inventory.raid_plans.rows import offers
 from tests.inventory import thumper
+from tests.sampling import for_each
 
 pytestmark = pytest.mark.django_db
 TB4 = 4_000_787_030_016
@@ -124,11 +125,8 @@ def test_the_address_alone_gives_the_same_plan_again(vault, sign_in):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("query", "field"),
-    [("level=7", "level"), ("level=6&chunk=3000", "chunk"), ("level=6&arrays=0", "arrays"), ("level=6&name=a b", "name"),
-     ("level=6&members=x", "members"), ("level=6&spares=-1", "spares"), ("level=6&name=;reboot", "name")],
-)  # fmt: skip
+@for_each("query, field", [("level=7", "level"), ("level=6&chunk=3000", "chunk"), ("level=6&arrays=0", "arrays"), ("level=6&name=a b", "name"),
+     ("level=6&members=x", "members"), ("level=6&spares=-1", "spares"), ("level=6&name=;reboot", "name")])  # fmt: skip
 def test_a_bad_wish_is_refused_in_words(vault, sign_in, client, token, query, field):
     page = plan(sign_in("viewer"), vault, query)
     assert page.status_code == 400

@@ -13,6 +13,7 @@ from apps.inventory.raid_plans.plan import capacity_of, data_offset, plan, used_
 from apps.inventory.raid_plans.spread import spread
 from apps.inventory.raid_plans.wish import LEVELS, RaidCandidate, RaidPlanError, RaidWish
 from tests.inventory import thumper
+from tests.sampling import examples
 
 MIB, GIB, TB = 1024**2, 1024**3, 10**12
 KIB512 = 512 * 1024
@@ -44,7 +45,7 @@ def best_of_all_ways(given_disks: list[RaidCandidate], sizes: list[int]) -> int:
 
 
 @given(some.lists(some.integers(0, 4), min_size=1, max_size=4), some.integers(1, 2), some.integers(2, 4))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_no_other_way_spreads_more_evenly(counts, arrays, members) -> None:
     given_disks = disks(*counts)
     assume(members * arrays <= len(given_disks) <= 9)
@@ -56,7 +57,7 @@ def test_no_other_way_spreads_more_evenly(counts, arrays, members) -> None:
     some.sampled_from(LEVELS), some.lists(some.integers(0, 9), min_size=1, max_size=7), some.integers(1, 3), some.integers(0, 2),
     some.integers(2, 3), some.randoms(use_true_random=False),
 )  # fmt: skip
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_a_plan_holds_what_its_level_needs(level, counts, arrays, spares, groups, shuffle) -> None:
     given_disks = disks(*counts)
     wish = RaidWish(level, arrays=arrays, spares=0 if level == "0" else spares, groups=groups)

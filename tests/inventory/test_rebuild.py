@@ -28,6 +28,7 @@ from apps.runs.models import Run
 from tests.conftest import Cast
 from tests.inventory import hosts
 from tests.inventory.hosts import device, dm, findmnt, lsblk, machine, mount, output, part, sas
+from tests.sampling import for_each
 
 pytestmark = pytest.mark.services
 PARTS: list[type[Part]] = [Host, Controller, Disk, Array, Filesystem, Target]
@@ -136,8 +137,8 @@ def test_what_only_people_know_is_never_marked_as_gone(host: Host) -> None:
     assert behind.is_present
 
 
-@pytest.mark.parametrize(
-    ("change", "state"),
+@for_each(
+    "change, state",
     [
         ("[3/2] [U_U]", "degraded"),
         ("[3/1] [U__]", "failed"),
@@ -145,6 +146,7 @@ def test_what_only_people_know_is_never_marked_as_gone(host: Host) -> None:
         ("[3/3] [UUU]\n      [=>..]  check = 11.2% (1/9) finish=1min speed=1K/sec", "resyncing"),
         ("[3/2] [UU_]\n      [=>..]  recovery = 11.2% (1/9) finish=1min speed=1K/sec", "degraded"),
     ],
+    taken_back=True,
 )
 def test_the_state_of_md_is_taken_over(host: Host, change: str, state: str) -> None:
     receive(host, hosts.raid50(hosts.RAID50_MDSTAT.replace("[3/3] [UUU]", change, 1)))

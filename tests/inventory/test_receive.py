@@ -13,6 +13,7 @@ from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
 from tests.inventory import hosts
 from tests.inventory.hosts import output
+from tests.sampling import for_each
 
 pytestmark = pytest.mark.services
 
@@ -55,8 +56,8 @@ def test_nul_and_lone_surrogates_are_stored_as_replacement_characters(host: Host
     assert (row.stdout, row.stderr, row.argv) == ("x\ufffdy\ufffdz", "\ufffd", ["a\ufffdb"])
 
 
-@pytest.mark.parametrize(
-    ("outputs", "says"),
+@for_each(
+    "outputs, says",
     [
         ({"tool": "lsblk"}, "outputs: found 'dict', expected a list of at most 40"),
         ([output("lsblk", "")] * 41, "outputs: found '41 outputs', expected a list of at most 40"),
@@ -75,6 +76,7 @@ def test_nul_and_lone_surrogates_are_stored_as_replacement_characters(host: Host
         ),
         ([output("lsblk", "") | {"exit_status": True}], "outputs[0].exit_status: found 'True'"),
     ],
+    taken_back=True,
 )
 def test_what_is_no_list_of_outputs_is_refused_and_nothing_stored(host: Host, outputs: Any, says: str) -> None:
     with pytest.raises(RefusedOutputsError) as error:

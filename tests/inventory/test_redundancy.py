@@ -15,7 +15,7 @@ from apps.inventory.topology.redundancy import (
     survives_any,
     survives_at_best,
 )
-from tests.sampling import for_each
+from tests.sampling import examples, for_each
 
 
 def array(level: str, count: int, first: int = 0, **more: object) -> Group:
@@ -47,7 +47,7 @@ def test_what_is_said_is_what_trying_all_failures_gives(node) -> None:
 
 
 @given(some.sampled_from(["0", "1", "5", "6", "10"]), some.integers(4, 5), some.integers(1, 2), some.booleans())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_so_it_is_for_nests_of_any_shape(level, each, groups, far) -> None:
     count = each - each % 2 if level == "10" else each
     inner = [array(level, count, n * count, is_near=not far) for n in range(groups)]

@@ -13,6 +13,7 @@ from apps.inventory.slots.slot_map import slot_map
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
 from tests.inventory import thumper
+from tests.sampling import for_each
 
 pytestmark = pytest.mark.django_db
 
@@ -105,9 +106,7 @@ def test_the_conflict_of_the_text_is_seen_as_a_note_and_a_real_one_as_a_contradi
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "query", ["?colour=state", "?colour=model", "?colour=x&array=999999999999999999999&round=nope", "?array=-1"]
-)
+@for_each("query", ["?colour=state", "?colour=model", "?colour=x&array=999999999999999999999&round=nope", "?array=-1"])
 def test_any_address_of_the_map_answers(x4500, sign_in, query):
     assert sign_in("viewer").get(reverse("host-slots", args=[x4500.pk]) + query).status_code == 200
 
@@ -191,13 +190,14 @@ def test_a_preview_that_is_out_of_date_writes_nothing(box, sign_in):
     assert Disk.objects.get().slot_number is None
 
 
-@pytest.mark.parametrize(
-    ("told", "said"),
+@for_each(
+    "told, said",
     [
         ({"listing": "/proc/scsi/mvSata/12:1 5 0 0"}, "Line 1: found “12”, expected entry number 8 × 1 + 5 = 13."),
         ({"listing": "", "inferred": ""}, "Found no slot, expected a listing or slots."),
         ({"inferred": "c1x"}, "found “c1x”, expected a slot such as c1d4 or d7"),
     ],
+    taken_back=True,
 )
 def test_a_bad_listing_is_refused_and_stays_in_its_box(box, sign_in, told, said):
     answer = sign_in("engineer").post(reverse("enclosure-place", args=[box.pk]), told | {"act": "preview"})
@@ -288,7 +288,7 @@ def test_disks_keep_to_an_enclosure_that_gets_another_name(box, sign_in):
     assert disk.enclosure == "back"
 
 
-@pytest.mark.parametrize("broken", ["text", {"a": 1}, [{"slots": "x"}], [None]])
+@for_each("broken", ["text", {"a": 1}, [{"slots": "x"}], [None]], taken_back=True)
 def test_a_layout_that_cannot_be_read_is_said_and_the_slots_still_shown(box, sign_in, broken):
     a_disk(box, enclosure="front", slot_number=2)
     Enclosure.objects.filter(pk=box.pk).update(layout=broken, boot_slots=broken)
@@ -431,11 +431,8 @@ def test_the_thumper_can_be_entered_by_rest_too(lab, client, token):
     assert stale.status_code == 409
 
 
-@pytest.mark.parametrize(
-    ("body", "said"),
-    [({}, "a list of rows"), ({"layout": [{"slots": ["x"]}]}, "a slot such as"),
-     ({"layout": [{"slots": ["d1"]}], "boot_slots": ["d2"]}, "boot slots that are in the layout")],
-)  # fmt: skip
+@for_each("body, said", [({}, "a list of rows"), ({"layout": [{"slots": ["x"]}]}, "a slot such as"),
+     ({"layout": [{"slots": ["d1"]}], "boot_slots": ["d2"]}, "boot slots that are in the layout")], taken_back=True)  # fmt: skip
 def test_a_layout_that_is_none_is_a_problem_with_found_and_expected(box, client, token, body, said):
     headers = {"Authorization": f"Bearer {token('admin')}"}
     answer = client.put(f"/api/v1/enclosures/{box.pk}/layout/", body, content_type="application/json", headers=headers)

@@ -27,6 +27,7 @@ from apps.studies.plans.plan_page import PlanPage
 from apps.studies.plans.run_assignment import runs_of
 from tests.api.conftest import Script, script
 from tests.plans.conftest import GIB, JOB, MIB
+from tests.sampling import for_each
 from worker.agent.conf import FREE_MARGIN
 
 __all__ = ["script"]
@@ -220,9 +221,10 @@ def test_what_hosts_keep_free_is_no_room_for_files(write_plan: WritePlan, raid5:
     assert HOSTS_MARGIN == FREE_MARGIN
 
 
-@pytest.mark.parametrize(
-    ("level", "count", "share"),
+@for_each(
+    "level, count, share",
     [("0", 4, 0.25), ("1", 2, 1.0), ("10", 4, 0.5), ("5", 4, 1 / 3), ("6", 6, 0.25), ("", 2, 0.5), ("linear", 2, 0.5)],
+    taken_back=True,
 )
 def test_how_writes_are_spread(study: Study, level: str, count: int, share: float) -> None:
     from apps.inventory.topology.stack import stack_of

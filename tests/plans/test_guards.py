@@ -172,6 +172,7 @@ def test_a_guard_that_is_not_required_only_leaves_its_evidence(write_plan: Write
     assert (entry["outcome"], entry["is_required"]) == ("failed", False)
 
 
+@pytest.mark.slow
 def test_the_page_shows_what_the_guards_found_for_the_newest_run_that_was_looked_at(
     write_plan: WritePlan, sign_in: Callable[[str], Any]
 ) -> None:

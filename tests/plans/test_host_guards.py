@@ -26,6 +26,7 @@ from apps.studies.plans.plan_import import save_plan
 from apps.studies.plans.problems import PlanError
 from apps.studies.plans.schema import plan_of
 from tests.plans.conftest import GIB, JOB, MIB, advance_all, answer, end, steps_of, written
+from tests.sampling import for_each
 from worker.agent import guards as guards_of_agents
 
 SignIn = Callable[[str], Client]
@@ -185,14 +186,15 @@ def test_how_long_and_what_then_is_asked_at_the_start(write_plan: WritePlan, sig
     assert (execution.guard_wait, execution.guard_failure) == (300, "again"), "as before where nothing is said"
 
 
-@pytest.mark.parametrize(
-    ("guard", "expected"),
+@for_each(
+    "guard, expected",
     [
         ({"kind": "idle", "celsius": 3}, "one of the fields"),
         ({"kind": "idle", "load": -1}, "a number from 0"),
         ({"kind": "temperature", "celsius": "hot"}, "a number from 0 to 120"),
         ({"kind": "caches_dropped", "wait_s": 10**6}, "a number from 0 to 86400"),
     ],
+    taken_back=True,
 )
 def test_limits_of_a_plans_guards_are_checked(write_plan: WritePlan, guard: dict[str, Any], expected: str) -> None:
     with pytest.raises(PlanError, match=expected):

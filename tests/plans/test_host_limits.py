@@ -17,6 +17,7 @@ from apps.runs.models import Run
 from apps.studies.models import Plan, PlanCell, Study
 from tests.api.conftest import Script, script
 from tests.plans.conftest import GIB, HOSTS, JOB, MIB, advance_all, end_all, steps_of
+from tests.sampling import for_each
 
 __all__ = ["script"]
 Scripts = Callable[[str], Script]
@@ -46,7 +47,7 @@ def large_point(**changes: Any) -> dict[str, Any]:
     return {"name": "large", "tool": "fio", "file_size": GIB, "block_size": MIB, "job": JOB, **changes}
 
 
-@pytest.mark.parametrize(("limit", "most", "change", "field", "found"), LIMITS)
+@for_each("limit, most, change, field, found", LIMITS, taken_back=True)
 def test_a_cell_beyond_a_limit_is_named_before_the_start_and_left_out_by_it(
     write_plan: WritePlan, limit: str, most: int, change: dict[str, Any], field: str, found: int
 ) -> None:
@@ -66,6 +67,13 @@ def test_a_cell_beyond_a_limit_is_named_before_the_start_and_left_out_by_it(
     ]  # fmt: skip
     services.start_plan(plan, actor="eve")
     assert PlanCell.objects.get().reason == f"It could not be started: {refusal.problem}."
+
+
+@pytest.mark.slow
+def test_a_plan_is_done_without_the_cell_that_its_start_left_out(write_plan: WritePlan) -> None:
+    allow("alpha", quota_bytes=2 * GIB)
+    plan = write_plan()
+    services.start_plan(plan, actor="eve")
     advance_all(plan)
     steps = []
     while Run.objects.open().exists():

@@ -69,6 +69,7 @@ def thumper(name: str) -> Plan:
     return Plan.objects.whole().get(study__slug="thumper-x4500", name=name, is_from_report=True)
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 @pytest.mark.usefixtures("all_loaded")
 def test_thumpers_matrix_is_repeated_as_a_whole() -> None:

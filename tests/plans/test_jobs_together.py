@@ -37,6 +37,7 @@ from apps.wiki.documents.procedure import Procedure, procedure_of
 from tests.api.conftest import Script, script
 from tests.page_text import page_text
 from tests.plans.test_option_lists import TypedInputs, typed
+from tests.sampling import for_each
 
 __all__ = ["script"]
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
@@ -176,8 +177,8 @@ def test_lists_are_those_of_every_job_of_a_point(script: Scripts, target: Target
     assert labels_of(two) == ["randread 4k + randread 64k", "randwrite 4k + randwrite 64k"]
 
 
-@pytest.mark.parametrize(
-    ("changes", "field", "words"),
+@for_each(
+    "changes, field, words",
     [
         ({"patterns": "read"}, "patterns", "differ by it (randread, write)"),
         ({"block_sizes": "4k,8k"}, "block_sizes", "differ by it (4k, 1m)"),
@@ -220,8 +221,8 @@ def test_points_are_posted_as_they_are_read(script: Scripts, target: Target) -> 
     assert (point.file_size, [job.get("file_size") for job in point.jobs]) == (GIB, [None, None])
 
 
-@pytest.mark.parametrize(
-    ("changes", "field", "words"),
+@for_each(
+    "changes, field, words",
     [
         ({"jobs": JOBS[:1]}, "jobs", "2 to 16 jobs"),
         ({"jobs": {"rw": "read"}}, "jobs", "2 to 16 jobs"),
@@ -411,14 +412,15 @@ def test_time_is_that_of_the_longest_and_files_are_added_up(script: Scripts, tar
     assert estimate.cells[0].written == pytest.approx(GIB + 50 * 150e6), "the reader's file, and what the writer writes"
 
 
-@pytest.mark.parametrize(
-    ("policy", "words"),
+@for_each(
+    "policy, words",
     [
         ({"max_numjobs": 1}, "numjobs: found 2"),
         ({"max_runtime_s": 19}, "runtime: found 20"),
         ({"max_runtime_s": 20, "max_numjobs": 2}, ""),
         ({"targets": [{"path": "/data", "quota_bytes": GIB}]}, "file_size"),
     ],
+    taken_back=True,
 )
 def test_what_the_host_allows_is_asked_of_all_jobs_together(
     script: Scripts, target: Target, lab: Lab, policy: dict[str, Any], words: str

@@ -129,6 +129,7 @@ def finish(run: Run, **values: float) -> None:
     save_samples(run, [ParsedSample("read", metric, value, **sizes) for metric, value in values.items()], None)
 
 
+@pytest.mark.slow
 def test_the_matrix_shows_the_metric_of_the_address_and_so_does_its_live_part(started: Plan, sign_in: SignIn) -> None:
     client, address = sign_in("viewer"), f"/plans/{started.pk}/"
     text = client.get(address).content.decode()

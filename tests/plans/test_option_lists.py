@@ -27,6 +27,7 @@ from apps.studies.plans.run_assignment import _facts, runs_of
 from tests.api.conftest import Script, script
 from tests.api.wrong_types import VALUES as WRONG_TYPES
 from tests.runs.option_values import at_limits
+from tests.sampling import for_each
 
 __all__ = ["script"]
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
@@ -121,9 +122,7 @@ def test_a_comma_that_is_fios_own_separates_no_values(script: Scripts, target: T
     assert [column.rpartition(", ")[2] if "rate" in column else column for column in columns][1] == "rate: 1m"
 
 
-@pytest.mark.parametrize(
-    ("changed", "field", "words"),
-    [
+@for_each("changed, field, words", [
         ({"options": {"thinktime": "1..60 step 1", "nice": "0..19 step 1"}}, "options.thinktime", "1200 combinations"),
         ({"options": {"thinktime": "1..60 step 1", "startdelay": "1..60 step 1", "nice": "0,1"}}, "options", "at most 600"),
         ({"options": {"thinktime": "1..100 step 1"}}, "options.thinktime", "at most 60 values"),
@@ -141,8 +140,7 @@ def test_a_comma_that_is_fios_own_separates_no_values(script: Scripts, target: T
         ({"options": {"runtime": "10,20"}, "runtime": 5}, "runtime", "nothing beside options.runtime"),
         ({"preset": "sync-trio", "options": {"runtime": "10,20"}}, "options.runtime", "the procedure Sync trio has its own"),
         ({"preset": "sync-trio", "options": {"sync": "none"}}, "options.sync", "varies it itself"),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_what_is_no_list_is_refused_by_its_name(script: Scripts, target: Target, changed, field, words) -> None:
     wanted = body(target, **changed)
     if "preset" in changed:
@@ -281,9 +279,7 @@ def test_the_form_takes_lists_of_every_option(sign_in, target: Target) -> None:
     assert "ioengine=io_uring" in text
 
 
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
+@for_each("changes, words", [
         ({"option_nice": "0..40 step 10"}, "expected a whole number from 0 to 19"),
         (
             {"option_thinktime": "1..60 step 1", "option_nice": "0..19 step 1"},
@@ -291,8 +287,7 @@ def test_the_form_takes_lists_of_every_option(sign_in, target: Target) -> None:
         ),
         ({"runtime": "soon"}, "expected a whole number from 1"),
         ({"option_verify": "md5"}, "expected none, unless rw writes data"),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_an_error_stands_at_its_input(sign_in, target: Target, changes: dict[str, str], words: str) -> None:
     answer = sign_in("engineer").post("/plans/new/", typed(target, **changes))
     text = html.unescape(answer.content.decode())

@@ -25,6 +25,7 @@ from apps.studies.plans.services import set_cell
 from tests.conftest import Cast
 from tests.page_text import page_text
 from tests.plans.conftest import GIB, HOSTS, advance_all, end, end_all
+from tests.sampling import for_each
 from tests.statements import statements
 
 SignIn = Callable[[str], Client]
@@ -47,8 +48,9 @@ def form_of(**changes: object) -> dict[str, object]:
     return {**plan, **changes}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("study")
-@pytest.mark.parametrize("preset", [preset.name for preset in PRESETS])
+@for_each("preset", [preset.name for preset in PRESETS], taken_back=True)
 def test_every_preset_makes_a_plan_that_can_be_started(sign_in: SignIn, preset: str) -> None:
     answer = sign_in("engineer").post("/plans/new/", form_of(preset=preset))
     assert answer.status_code == 302, answer.content.decode()
@@ -80,8 +82,8 @@ def test_a_plan_of_own_values_has_every_combination(sign_in: SignIn) -> None:
 
 
 @pytest.mark.usefixtures("study")
-@pytest.mark.parametrize(
-    ("changed", "sentence"),
+@for_each(
+    "changed, sentence",
     [
         ({"file_sizes": "4 GB"}, "expected a size such as 4k"),
         ({"preset": "matrix", "patterns": "trim"}, "expected some of read"),
@@ -481,11 +483,8 @@ def test_too_many_targets_are_refused_in_words(lab: Lab, sign_in: SignIn) -> Non
     assert not Plan.objects.exists()
 
 
-@pytest.mark.parametrize(
-    ("address", "name"),
-    [("/plans/new/", "targets"), ("/runs/new/", "target"), ("/queue/cancel/", "run"), ("/studies/runs/", "run"),
-     ("/inventory/edit-many/disks/", "pk")],
-)  # fmt: skip
+@for_each("address, name", [("/plans/new/", "targets"), ("/runs/new/", "target"), ("/queue/cancel/", "run"), ("/studies/runs/", "run"),
+     ("/inventory/edit-many/disks/", "pk")])  # fmt: skip
 def test_a_form_of_more_values_than_any_form_has_is_refused_in_words(
     sign_in: SignIn, settings: Any, address: str, name: str
 ) -> None:

@@ -14,6 +14,7 @@ from apps.runs.states import State
 from apps.studies.models import Plan, Study
 from tests.api.conftest import Script, script
 from tests.plans.conftest import HOSTS, advance_all, end
+from tests.sampling import for_each
 
 __all__ = ["script"]
 Scripts = Callable[[str], Script]
@@ -51,8 +52,8 @@ def test_a_plan_is_made_and_run_by_a_script(script: Scripts) -> None:
     assert AuditEvent.objects.filter(act="plan started").exists()
 
 
-@pytest.mark.parametrize(
-    ("changed", "status", "field"),
+@for_each(
+    "changed, status, field",
     [
         ({"preset": "nonsense"}, 400, "preset"),
         ({"points": []}, 400, "preset"),

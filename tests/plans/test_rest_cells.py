@@ -13,6 +13,7 @@ from apps.studies.models import Plan, PlanCell
 from tests.api.conftest import Script, script
 from tests.conftest import Cast
 from tests.plans.conftest import advance_all, end
+from tests.sampling import for_each
 
 __all__ = ["script"]
 Scripts = Callable[[str], Script]
@@ -65,8 +66,8 @@ def test_the_failed_steps_of_one_cell_are_made_again(script: Scripts, write_plan
     assert (nothing.status_code, nothing.json()["detail"]) == (409, "No step has failed.")
 
 
-@pytest.mark.parametrize(
-    "body", ["null", {}, {"reason": ""}, {"reason": 5}, {"reason": "x" * 501}, {"why": "x"}, ["x"]]
+@for_each(
+    "body", ["null", {}, {"reason": ""}, {"reason": 5}, {"reason": "x" * 501}, {"why": "x"}, ["x"]], taken_back=True
 )
 def test_a_cell_is_not_skipped_without_a_reason(script: Scripts, write_plan: WritePlan, body) -> None:
     plan = write_plan()

@@ -10,6 +10,7 @@ from apps.inventory.models import Target
 from apps.studies.models import Plan, Study
 from tests.api.conftest import Script, script
 from tests.api.wrong_types import VALUES, Fields, cases
+from tests.sampling import for_each
 
 __all__ = ["script"]
 Scripts = Callable[[str], Script]
@@ -109,8 +110,8 @@ def test_a_guard_is_posted_as_it_is_read_or_as_plans_are_written(script: Scripts
     assert (both.status_code, both.json()["expected"]) == (400, "required or is_required, not both")
 
 
-@pytest.mark.parametrize(
-    ("changed", "field", "found"),
+@for_each(
+    "changed, field, found",
     [
         ({"preset": "queue-depth", "iodepths": "1..100000000"}, "iodepths", 8192),
         ({"preset": "queue-depth", "file_sizes": 16}, "file_sizes", 16),
@@ -141,7 +142,7 @@ def test_a_points_job_takes_values_as_people_write_them(script: Scripts) -> None
     assert (stored["runtime"], stored["rate"], stored["ramp_time"]) == (60, [1000000], 5)
 
 
-@pytest.mark.parametrize("act", ["pause", "resume", "cancel", "retry", "schedule/pause", "schedule/resume"])
+@for_each("act", ["pause", "resume", "cancel", "retry", "schedule/pause", "schedule/resume"], taken_back=True)
 def test_an_act_takes_no_body(script: Scripts, write_plan: Callable[..., Plan], act: str) -> None:
     client, address = script("run"), f"plans/{write_plan().pk}/{act}/"
     for sent in VALUES:
@@ -156,8 +157,8 @@ def test_an_act_takes_no_body(script: Scripts, write_plan: Callable[..., Plan], 
     assert client("POST", "plans/1000000/pause/", ["x"]).status_code == 404
 
 
-@pytest.mark.parametrize(
-    ("changed", "status", "name"),
+@for_each(
+    "changed, status, name",
     [
         ({"kind": "weekly", "at": "02:30", "weekdays": [1], "cron": "x"}, 400, "cron"),
         ({"kind": "nightly", "at": "02:30", "weekdays": [1]}, 400, "weekdays"),
@@ -166,6 +167,7 @@ def test_an_act_takes_no_body(script: Scripts, write_plan: Callable[..., Plan], 
         ({"kind": "nightly", "at": "02:30", "time_zone": 5}, 400, "time_zone"),
         ({"kind": "weekly", "at": "02:30", "weekdays": [1]}, 200, ""),
     ],
+    taken_back=True,
 )
 def test_a_schedule_takes_the_times_of_its_kind(script: Scripts, write_plan, changed, status: int, name: str) -> None:
     wanted = {"time_zone": "UTC", **changed}
@@ -175,7 +177,7 @@ def test_a_schedule_takes_the_times_of_its_kind(script: Scripts, write_plan, cha
 
 
 @pytest.mark.usefixtures("study")
-@pytest.mark.parametrize("base", ["saved_workload", "run", "workload", "job_file"])
+@for_each("base", ["saved_workload", "run", "workload", "job_file"])
 def test_what_a_plan_is_made_of_has_its_type(script: Scripts, base: str) -> None:
     client = script("run")
     for value in VALUES:

@@ -19,13 +19,14 @@ from tests.api.conftest import Script, script
 from tests.conftest import Cast
 from tests.plans.conftest import HOSTS, advance_all, end, written
 from tests.plans.test_rest import body
+from tests.sampling import for_each
 
 __all__ = ["script"]
 Scripts = Callable[[str], Script]
 WritePlan = Callable[..., Plan]
 
 
-@pytest.mark.parametrize("preset", BY_NAME)
+@for_each("preset", BY_NAME, taken_back=True)
 def test_what_a_script_leaves_out_is_as_the_preset_has_it(script: Scripts, study: Study, preset: str) -> None:
     answer = script("run")("POST", "plans/", {"title": "Usual", "targets": body()["targets"], "preset": preset})
     assert answer.status_code == 201, answer.content

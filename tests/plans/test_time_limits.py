@@ -15,6 +15,7 @@ from apps.runs.services import run_again, start_runs
 from apps.runs.workload import WorkloadError, limit_seconds
 from apps.studies.models import Plan
 from tests.plans.conftest import GIB, JOB, MIB, advance_all
+from tests.sampling import for_each
 
 SignIn = Callable[[str], Client]
 WritePlan = Callable[..., Plan]
@@ -47,8 +48,8 @@ def test_what_was_asked_for_reaches_the_host_and_is_kept_when_it_runs_again(lab:
     assert run_again(run, "eve", time_limit=None)[0].time_limit is None
 
 
-@pytest.mark.parametrize(
-    ("limit", "words"),
+@for_each(
+    "limit, words",
     [
         (3601, "at most 3600 s on alpha, whose agent.conf"),
         (89, "at least 90: the 60 s that the jobs themselves run"),
@@ -56,6 +57,7 @@ def test_what_was_asked_for_reaches_the_host_and_is_kept_when_it_runs_again(lab:
         (True, "whole seconds"),
         (1.5, "whole seconds"),
     ],
+    taken_back=True,
 )
 def test_one_that_the_host_or_the_jobs_do_not_allow_is_refused(
     lab: Any, target: Target, limit: Any, words: str

@@ -4,6 +4,7 @@ import errno
 import hashlib
 import os
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from apps.runs.artefacts.store import SMALL, ArtefactStoreError, keep, keep_all,
 from apps.runs.models import Artefact, RunArtefact, SmallBytes
 from tests.comparison.factories import run
 from tests.conftest import Cast
+from tests.sampling import for_each
 
 BIG = bytes(SMALL + 1)
 
@@ -182,8 +184,7 @@ def test_bytes_that_were_altered_are_right_again_when_they_come_again(lab: Lab) 
     assert read(artefact) == b"the truth"
 
 
-@pytest.mark.parametrize("size", [0, 5, 2_500_000])
-@pytest.mark.parametrize("most", [1, 7, 1 << 20, 3_000_000])
+@for_each("most, size", list(product([1, 7, 1 << 20, 3_000_000], [0, 5, 2_500_000])))
 def test_the_end_of_an_artefact(lab: Lab, size: int, most: int) -> None:
     data = os.urandom(size)
     assert tail(keep(lab.pk, data), most) == data[-most:]

@@ -10,6 +10,7 @@ from apps.parsers.core.models import ParsedSample
 from apps.runs import filters
 from apps.runs.models import Run, Workload
 from apps.runs.samples import save_samples
+from tests.sampling import for_each
 from tests.statements import statements
 
 pytestmark = pytest.mark.django_db
@@ -51,8 +52,8 @@ def test_of_many_hosts_one_types_the_name(run_of, hosts, many, sign_in):
     assert 'placeholder="the beginning of its name"' in page
 
 
-@pytest.mark.parametrize(
-    ("asked", "names"),
+@for_each(
+    "asked, names",
     [
         ("db", {"db1", "db12"}),
         ("DB1", {"db1", "db12"}),
@@ -83,7 +84,7 @@ def test_another_labs_hosts_are_neither_offered_nor_found(run_of, cast, sign_in)
     assert found(sign_in, "db-") == set()
 
 
-@pytest.mark.parametrize("asked", ["9" * 30, "²", "%", "_"])
+@for_each("asked", ["9" * 30, "²", "%", "_"])
 def test_what_is_no_host_is_no_error(run_of, sign_in, asked):
     assert sign_in("viewer").get("/runs/", {"host": asked}).status_code == 200
 
@@ -98,8 +99,10 @@ def test_what_is_asked_and_sent_does_not_grow_with_the_hosts(lab, sign_in):
     assert sizes[1] < sizes[0] + 100
 
 
-@pytest.mark.parametrize(
-    ("asked", "count"), [("char write", 1), ("Char_Write", 1), ("read", 1), ("randread", 1), ("writing", 0)]
+@for_each(
+    "asked, count",
+    [("char write", 1), ("Char_Write", 1), ("read", 1), ("randread", 1), ("writing", 0)],
+    taken_back=True,
 )
 def test_a_run_is_found_by_the_operations_that_its_row_shows(lab, sign_in, asked, count):
     for operation in ("char_write", "read"):
@@ -111,11 +114,8 @@ def test_a_run_is_found_by_the_operations_that_its_row_shows(lab, sign_in, asked
     assert len(sign_in("viewer").get("/runs/", {"q": asked}).context["page"]) == count
 
 
-@pytest.mark.parametrize(
-    ("word", "names"),
-    [("new cable", {"db1"}), ("NEW", {"db1"}), ("cable=", {"web1"}), ("cat 6a", {"web1"}), ("cable=cat", {"web1"}),
-     ('6"', {"db12"}), ("cable", {"db1", "web1"}), ("=cat 6a\ncable", set())],
-)  # fmt: skip
+@for_each("word, names", [("new cable", {"db1"}), ("NEW", {"db1"}), ("cable=", {"web1"}), ("cat 6a", {"web1"}), ("cable=cat", {"web1"}),
+     ('6"', {"db12"}), ("cable", {"db1", "web1"}), ("=cat 6a\ncable", set())], taken_back=True)  # fmt: skip
 def test_find_looks_into_notes_and_labels(run_of, sign_in, word, names):
     Run.objects.filter(pk=run_of["db1"].pk).update(note="With the new cable, see the rack's book.")
     Run.objects.filter(pk=run_of["web1"].pk).update(labels={"cable": "cat 6a", "room": "2"})

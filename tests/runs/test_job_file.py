@@ -15,9 +15,11 @@ from apps.runs.workload import WorkloadError, checked
 from tests.api.conftest import Script
 from tests.comparison.factories import target
 from tests.conftest import Cast
-from tests.dashboard import world
 from tests.sampling import for_each
+from tests.shared_world import cast, furnished
 from worker.agent import policy
+
+__all__ = ["cast", "furnished"]
 
 GOOD = "[global]\nsize=64m\ndirect=1\n[fill]\nrw=write\nbs=1m\n[mixed]\nstonewall\nrw=randrw\nbssplit=4k/60:64k/40\nrate=10m\n"
 HEAD, TAIL = "[global]\nsize=1m\n[a]\nrw=randwrite\n", ""
@@ -124,12 +126,6 @@ def test_a_good_one_is_a_workload_with_all_of_it() -> None:
     assert (mixed["bssplit"], mixed["rate"]) == ([[[4096, 60], [65536, 40]]], [10 << 20])
 
 
-@pytest.fixture
-def furnished(lab, settings, tmp_path):
-    settings.ARTEFACT_DIR = tmp_path
-    return world.furnish(lab)
-
-
 def form(furnished, **more: Any) -> dict[str, Any]:
     return {
         "act": "import", "target": furnished.target.pk, "repetitions": 1, "jobs-TOTAL_FORMS": 1,
@@ -201,7 +197,7 @@ def test_rest_starts_a_job_file(place: Any, token: Callable[[str], str], cast: C
     answer = Script(token("run"))("POST", "runs/", {"target": place.pk, "job_file": GOOD})
     assert answer.status_code == 201, answer.content
     with lab_scope(cast.lab.pk):
-        assert Run.objects.get().workload.spec == read_job_file(GOOD)
+        assert Run.objects.get(target=place).workload.spec == read_job_file(GOOD)
 
 
 @pytest.mark.django_db
@@ -219,4 +215,4 @@ def test_rest_names_every_line_that_is_refused(place: Any, token: Callable[[str]
     both = {"target": place.pk, "job_file": GOOD, "workload": {"jobs": []}}
     assert Script(token("run"))("POST", "runs/", both).status_code == 400
     with all_labs():
-        assert not Run.objects.exists()
+        assert not Run.objects.filter(target=place).exists()

@@ -2,11 +2,10 @@
 
 from typing import Any
 
-import pytest
-
 from apps.labs.models import Lab
 from apps.runs.models import Run
 from tests.comparison.factories import run, target
+from tests.sampling import for_each
 
 
 def key(one: Run) -> int:
@@ -28,7 +27,7 @@ def test_repetitions_share_it(lab: Lab) -> None:
     assert key(noisy) == key(first)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "other",
     [
         {"facts": {"raid_level": "5", "ram": 2}},
@@ -38,6 +37,7 @@ def test_repetitions_share_it(lab: Lab) -> None:
         {"tool_version": "fio-3.36"},
         {"tool": "dd", "origin": "uploaded"},
     ],
+    taken_back=True,
 )
 def test_other_configurations_have_another(lab: Lab, other: dict[str, Any]) -> None:
     assert key(made(lab)) != key(made(lab, **other))

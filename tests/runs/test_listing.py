@@ -1,6 +1,7 @@
 """Lists of runs: rows as they are read, ordered and written."""
 
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from django.db import connection
@@ -16,6 +17,7 @@ from apps.parsers.core.models import ParsedSample
 from apps.runs.models import FEW, Run, Workload
 from apps.runs.samples import save_samples
 from apps.runs.tables import NewestFirst, RunRow, listed, newest
+from tests.sampling import for_each
 from tests.statements import statements
 
 pytestmark = pytest.mark.django_db
@@ -39,8 +41,8 @@ def named(lab, name):
     return {"host": host, "target": Target.objects.create(lab=lab, host=host, name=name, path="/x")}
 
 
-@pytest.mark.parametrize(
-    ("spec", "facts", "shown"),
+@for_each(
+    "spec, facts, shown",
     [
         ({"jobs": [{"rw": "read"}, {"rw": "write"}, {"rw": "read"}]}, {"rw": "no"}, "read + write"),
         ({"jobs": []}, {"configuration": "", "rw": None, "caption": "RAID 5"}, "RAID 5"),
@@ -48,6 +50,7 @@ def named(lab, name):
         (None, {"rw": 0, "caption": 1.5}, "1.5"),
         (None, {}, ""),
     ],
+    taken_back=True,
 )
 def test_a_row_says_what_the_run_itself_says(lab, spec, facts, shown):
     workload = spec and Workload.objects.create(lab=lab, tool="fio", sha256="0" * 64, spec=spec)
@@ -67,8 +70,8 @@ def measured(run, *operations, sizes=(None,), metric="bandwidth"):
     return run
 
 
-@pytest.mark.parametrize(
-    ("operations", "shown"),
+@for_each(
+    "operations, shown",
     [
         (["read", "write"], "write + read"),
         (
@@ -79,6 +82,7 @@ def measured(run, *operations, sizes=(None,), metric="bandwidth"):
         (["disk"], "disk"),
         ([], ""),
     ],
+    taken_back=True,
 )
 def test_a_row_says_what_was_measured_where_nothing_else_tells(lab, operations, shown):
     run = measured(a_run(lab, tool="bonnie"), *operations)
@@ -87,7 +91,7 @@ def test_a_row_says_what_was_measured_where_nothing_else_tells(lab, operations, 
     assert row.operations == run.operations == shown
 
 
-@pytest.mark.parametrize("points", [1, FEW - 1, FEW, FEW + 1, 3 * FEW])
+@for_each("points", [1, FEW - 1, FEW, FEW + 1, 3 * FEW], taken_back=True)
 def test_however_many_samples_there_are_no_operation_is_overlooked(lab, points):
     run = a_run(lab, tool="iozone")
     measured(run, "write", "read", "stride_read", sizes=range(1, points + 1))
@@ -96,8 +100,8 @@ def test_however_many_samples_there_are_no_operation_is_overlooked(lab, points):
     assert row.operations == "write + read + stride read + fwrite"
 
 
-@pytest.mark.parametrize(
-    ("fields", "shown"),
+@for_each(
+    "fields, shown",
     [
         ({"facts": {"rw": "randread"}}, "randread"),
         ({"facts": {"caption": "RAID 5"}}, "RAID 5"),
@@ -105,6 +109,7 @@ def test_however_many_samples_there_are_no_operation_is_overlooked(lab, points):
         ({"tool": "fio", "sections": {"0": {"name": "nightly"}}}, "nightly"),
         ({"tool": "iperf3", "sections": {"0": {"name": "SUM"}}}, "write"),
     ],
+    taken_back=True,
 )
 def test_what_a_run_says_itself_stands_before_what_was_measured(lab, fields, shown):
     run = measured(a_run(lab, **fields), "write")
@@ -120,16 +125,14 @@ def test_every_list_of_runs_says_what_was_measured(lab, sign_in):
         assert "char write" in viewer.get(address).content.decode(), address
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("page", ["/", "/runs/", "/hosts/{host}/", "/targets/{target}/"])
-def test_what_many_runs_measured_costs_no_more_statements(lab, sign_in, page):
+def test_what_many_runs_measured_costs_no_more_statements(lab, sign_in):
     viewer, place = sign_in("viewer"), named(lab, "n1")
-    address = page.format(host=place["host"].pk, target=place["target"].pk)
+    addresses = ("/", "/runs/", f"/hosts/{place['host'].pk}/", f"/targets/{place['target'].pk}/")
     asked = []
     for n in (1, 11):
         for _ in range(n):
             measured(a_run(lab, tool="dd", **place), "read")
-        asked.append(len(statements(lambda: viewer.get(address))))
+        asked.append({address: len(statements(partial(viewer.get, address))) for address in addresses})
     assert asked[0] == asked[1]
 
 

@@ -15,16 +15,13 @@ from apps.runs.models import Run
 from apps.runs.samples import save_series
 from apps.runs.series.progress import newest_attempt, series_so_far
 from tests.dashboard import world
+from tests.shared_world import cast, furnished
 from tests.statements import statements
 from tests.threads import wait_for_redis
 
+__all__ = ["cast", "furnished"]
+
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def furnished(lab, settings, tmp_path):
-    settings.ARTEFACT_DIR = tmp_path
-    return world.furnish(lab)
 
 
 @pytest.fixture(autouse=True)

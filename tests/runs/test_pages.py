@@ -11,14 +11,12 @@ from apps.labs.models import AuditEvent
 from apps.runs.models import Run
 from apps.runs.states import State
 from tests.dashboard import world
+from tests.sampling import for_each
+from tests.shared_world import cast, furnished
+
+__all__ = ["cast", "furnished"]
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def furnished(lab, settings, tmp_path):
-    settings.ARTEFACT_DIR = tmp_path
-    return world.furnish(lab)
 
 
 def form(target, act="start", repetitions=1, **job):
@@ -81,8 +79,8 @@ def test_htmx_gets_the_job_only(furnished, sign_in):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("job", "sentence"),
+@for_each(
+    "job, sentence",
     [
         ({"iodepth": "16"}, "psync has one I/O under way at a time"),
         ({"block_size": "4MB"}, "1000 to some and 1024 to others"),
@@ -102,15 +100,18 @@ def test_what_does_not_fit_is_said_at_its_field_and_nothing_is_sent(furnished, s
     assert len(runs(furnished.lab)) == before
 
 
-@pytest.mark.parametrize(
-    ("job", "name", "sentence"),
+@for_each(
+    "act, job, name, sentence",
     [
-        ({"numjobs": "65", "file_size": "1m"}, "numjobs", "Found 65, expected at most 64 on "),
-        ({"iodepth": "2000", "ioengine": "libaio"}, "iodepth", "Found 2000, expected at most 1024 on "),
-        ({"runtime": "4000"}, "runtime", "Found 4000, expected at most 3600 on "),
+        (act, *case)
+        for act in ["review", "start"]
+        for case in [
+            ({"numjobs": "65", "file_size": "1m"}, "numjobs", "Found 65, expected at most 64 on "),
+            ({"iodepth": "2000", "ioengine": "libaio"}, "iodepth", "Found 2000, expected at most 1024 on "),
+            ({"runtime": "4000"}, "runtime", "Found 4000, expected at most 3600 on "),
+        ]
     ],
 )
-@pytest.mark.parametrize("act", ["review", "start"])
 def test_what_agent_conf_does_not_allow_is_said_at_its_field_before_the_start(
     furnished, sign_in, act, job, name, sentence
 ):
@@ -219,7 +220,7 @@ def test_the_charts_hold_nothing_that_the_tables_do_not_sum_up(furnished, sign_i
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("state", [State.RUNNING, State.UNKNOWN, State.FAILED, State.INTERRUPTED])
+@for_each("state", [State.RUNNING, State.UNKNOWN, State.FAILED, State.INTERRUPTED], taken_back=True)
 def test_every_state_has_its_page(furnished, sign_in, state):
     with lab_scope(furnished.lab.pk):
         world.attempt_at(furnished.queued, state, reason="No space left on device." if state == State.FAILED else "")
@@ -229,15 +230,12 @@ def test_every_state_has_its_page(furnished, sign_in, state):
     assert ("No space left on device." in page) == (state == State.FAILED)
 
 
-@pytest.mark.parametrize(
-    ("query", "found"),
-    [
+@for_each("query, found", [
         ("state=finished", 1), ("state=queued", 1), ("state=failed", 0), ("rw=randread", 2), ("rw=randwrite", 0),
         ("tool=fio", 2),
         ("origin=dispatched", 2), ("origin=published", 0), ("q=storage1", 2), ("q=nowhere", 0), ("study=crs4", 0),
         ("upload=1", 0), ("page=99", 2),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_runs_are_found_by(furnished, sign_in, query, found):
     answer = sign_in("viewer").get(f"{reverse('runs')}?{query}")
     assert answer.context["page"].paginator.count == found
@@ -245,7 +243,7 @@ def test_runs_are_found_by(furnished, sign_in, query, found):
         assert "No run matches" in answer.content.decode()
 
 
-@pytest.mark.parametrize("number", ["x", "1e2", "1.5", "-1", "9" * 30])
+@for_each("number", ["x", "1e2", "1.5", "-1", "9" * 30])
 def test_what_is_no_upload_finds_every_run_and_no_address(furnished, sign_in, number):
     page = sign_in("viewer").get(f"{reverse('runs')}?upload={number}").content.decode()
     assert "2 runs, newest first" in page

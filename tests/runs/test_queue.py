@@ -15,6 +15,7 @@ from apps.runs.services import cancel_run, offer_next_run, start_runs
 from apps.runs.states import Priority, State
 from apps.runs.workload import WorkloadError
 from tests.comparison.factories import MIB, target
+from tests.sampling import for_each
 
 SPEC = {"tool": "fio", "jobs": [{"rw": "write", "block_size": MIB, "file_size": 7 * MIB}]}
 HIGH, NORMAL, LOW = Priority
@@ -120,7 +121,7 @@ def test_a_run_that_is_offered_or_over_cannot_be_moved(place) -> None:
     assert not move(b, "front")
 
 
-@pytest.mark.parametrize("seed", range(8))
+@for_each("seed", range(8), number=3, taken_back=True)
 def test_any_moves_keep_every_run_once_and_in_the_order_of_a_plain_list(place, seed) -> None:
     """The same moves on a list of (priority, run) give the same order."""
     chance = random.Random(seed)

@@ -14,17 +14,13 @@ from apps.runs.start.saved_workloads import save_workload
 from apps.studies.models import Plan
 from tests.api.conftest import Script
 from tests.conftest import Cast
-from tests.dashboard import world
 from tests.runs.test_job_file import GOOD, form
+from tests.shared_world import cast, furnished
+
+__all__ = ["cast", "furnished"]
 
 pytestmark = pytest.mark.django_db
 SIDE_BY_SIDE = "[a]\nrw=read\nsize=1m\n[b]\nrw=write\nsize=1m\n"
-
-
-@pytest.fixture
-def furnished(lab, settings, tmp_path):
-    settings.ARTEFACT_DIR = tmp_path
-    return world.furnish(lab)
 
 
 @pytest.fixture

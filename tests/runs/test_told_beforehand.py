@@ -7,16 +7,12 @@ from apps.agents.models import Agent
 from apps.labs.isolation import lab_scope
 from apps.runs.models import Run
 from apps.runs.states import State
-from tests.dashboard import world
 from tests.runs.test_pages import form, runs
+from tests.shared_world import cast, furnished
+
+__all__ = ["cast", "furnished"]
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def furnished(lab, settings, tmp_path):
-    settings.ARTEFACT_DIR = tmp_path
-    return world.furnish(lab)
 
 
 def test_files_beyond_what_the_host_allows_are_refused_before_anything_is_queued(furnished, sign_in):

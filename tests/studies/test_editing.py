@@ -12,6 +12,7 @@ from apps.runs.models import Run
 from apps.studies.models import Configuration, Study, StudyRun
 from tests.comparison.factories import measured
 from tests.conftest import Cast
+from tests.sampling import for_each
 
 Sign = Callable[[str], Client]
 TYPED = {
@@ -47,8 +48,8 @@ def test_an_engineer_makes_a_study_and_its_address_comes_from_the_title(lab: Lab
     assert (made.slug, made.language, made.question, made.site) == ("disk-or-memory", "it", "Quanto?", "CRS4")
 
 
-@pytest.mark.parametrize(
-    ("field", "value", "said"),
+@for_each(
+    "field, value, said",
     [
         ("slug", "new", "an address of this site"),
         ("slug", "disk-or-memory", "another study of this lab"),
@@ -176,13 +177,13 @@ def test_an_address_that_asks_nothing_is_not_put(study: Study, sign_in: Sign) ->
     assert not StudyComparison.objects.exists()
 
 
-@pytest.mark.parametrize("path", ["new/", "runs/", "{}/edit/", "{}/delete/"])
+@for_each("path", ["new/", "runs/", "{}/edit/", "{}/delete/"])
 def test_a_viewer_changes_nothing(study: Study, sign_in: Sign, path: str) -> None:
     assert sign_in("viewer").post(f"/studies/{path.format(study.slug)}", TYPED).status_code == 403
     assert Study.objects.count() == 1
 
 
-@pytest.mark.parametrize("path", ["edit/", "delete/", "configurations/", "comparisons/", "wiki/"])
+@for_each("path", ["edit/", "delete/", "configurations/", "comparisons/", "wiki/"])
 def test_a_stranger_finds_no_study(study: Study, sign_in: Sign, path: str) -> None:
     assert sign_in("stranger").get(f"/studies/{study.slug}/{path}").status_code == 404
 

@@ -31,6 +31,7 @@ def facts_of(slug: str) -> dict[str, dict[str, Any]]:
     return {run.study_run.configuration.name: run.facts for run in runs_of(slug).select_related("study_run")}
 
 
+@pytest.mark.slow
 def test_all_five_reports_are_loaded_in_the_order_of_their_seeds(published: Lab) -> None:
     assert tuple(slugs()) == STUDIES
     assert {study.slug: study.configurations.count() for study in Study.objects.all()} == {

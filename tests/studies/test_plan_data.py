@@ -81,6 +81,7 @@ def test_crs4_has_ten_rounds_of_38_cells_and_four_holes(lab) -> None:
     assert {guard.kind for guard in bonnie.plan.guards.all()} == {"idle", "users_out", "queues_off", "cache_rule"}
 
 
+@pytest.mark.slow
 def test_the_loaded_means_of_crs4_fill_all_ten_rounds_of_their_cells(cast, lab) -> None:
     load_study("crs4-sata-scsi", lab)
     study = Study.objects.get(slug="crs4-sata-scsi")

@@ -23,6 +23,7 @@ from apps.studies.models import Configuration, Plan, PlannedRun, Study, StudyRun
 from apps.studies.plans.plan_import import save_plan
 from apps.studies.plans.plan_page import plans_of_study
 from apps.studies.plans.schema import plan_of
+from tests.sampling import for_each
 
 MIB, GIB = 1 << 20, 1 << 30
 PAGE = "/studies/disks/plan/"
@@ -252,8 +253,8 @@ def test_an_error_stands_at_the_field_that_it_is_about(study, sign_in) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("changed", "sentence"),
+@for_each(
+    "changed, sentence",
     [
         ({"p0-file_size": "4 GB"}, "1000 to some and 1024 to others"),
         ({"p0-block_size": ""}, "a job only with tool fio and a block size"),

@@ -202,6 +202,7 @@ def test_crs4s_charts_have_the_reports_axes_and_series_that_end_at_2000_mb(publi
     assert (getc.y.scale, getc.y.high) == ("linear", 70_000 * 1024)
 
 
+@pytest.mark.slow
 def test_a_picture_keeps_the_reports_limits(published: Lab) -> None:
     from apps.comparison.charts.picture import figure_of
 

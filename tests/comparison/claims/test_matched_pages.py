@@ -16,6 +16,7 @@ from tests.comparison.like_for_like.simulated_labs import old_machine
 from tests.comparison.like_for_like.stored_labs import store
 from tests.conftest import Cast
 from tests.page_text import page_text
+from tests.sampling import for_each
 
 __all__ = ["study"]
 
@@ -96,8 +97,8 @@ def test_what_cannot_be_answered_says_what_is_missing(sign_in: SignIn, study: St
 
 
 @pytest.mark.usefixtures("runs")
-@pytest.mark.parametrize(
-    ("wrong", "message"),
+@for_each(
+    "wrong, message",
     [
         ({"size": "fast"}, "Enter a number"),
         ({"size": "0.5"}, "expected a number above 0, from 1 to 1000"),
@@ -106,6 +107,7 @@ def test_what_cannot_be_answered_says_what_is_missing(sign_in: SignIn, study: St
         ({"statement": ""}, "This field is required"),
         ({"code": "Q0"}, "Q0 is another claim of this study"),
     ],
+    taken_back=True,
 )
 def test_what_does_not_fit_is_said_at_its_field(
     sign_in: SignIn, study: Study, wrong: dict[str, str], message: str

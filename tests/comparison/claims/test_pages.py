@@ -16,6 +16,7 @@ from apps.studies.models import Study
 from tests.comparison.claims.conftest import make_claim, make_study
 from tests.conftest import Cast
 from tests.page_text import page_text
+from tests.sampling import for_each
 
 LIST, NEW = "/studies/paper/claims/", "/studies/paper/claims/new/"
 SignIn = Callable[[str], Client]
@@ -159,8 +160,8 @@ def test_a_claim_comes_back_into_the_form_as_it_was_written(sign_in: SignIn, cas
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("wrong", "message"),
+@for_each(
+    "wrong, message",
     [
         ({"c0-low": "fast"}, "found &#x27;fast&#x27;, expected a number"),
         ({"c0-low": ""}, "at least one of: at_least"),

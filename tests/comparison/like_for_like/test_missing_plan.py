@@ -32,6 +32,7 @@ from apps.studies.models import Plan
 from tests.api.conftest import Script, script
 from tests.comparison.like_for_like.test_strata import ask, group
 from tests.plans.conftest import end
+from tests.sampling import for_each
 
 __all__ = ["script"]
 
@@ -111,6 +112,7 @@ def problems_of(html: str) -> list[str]:
     return re.findall(r'class="(?:form-error|note note-error)"[^>]*>([^<]*)', html)
 
 
+@pytest.mark.slow
 def test_the_button_leads_to_a_filled_form_whose_runs_answer_the_question(
     sign_in: SignIn, lab: Lab, targets: tuple[Target, Target]
 ) -> None:
@@ -249,7 +251,7 @@ def test_a_run_with_several_jobs_is_no_step_of_a_plan(lab: Lab, host: Host) -> N
     )
 
 
-@pytest.mark.parametrize("path", ["/plans/new/?procedure=run-999999999", "/plans/new/?procedure=run-x&target=7"])
+@for_each("path", ["/plans/new/?procedure=run-999999999", "/plans/new/?procedure=run-x&target=7"], taken_back=True)
 def test_an_address_that_names_no_run_is_an_ordinary_form(sign_in: SignIn, host: Host, path: str) -> None:
     offer(host, "data", "ext4")
     page = sign_in("engineer").get(path)

@@ -28,6 +28,7 @@ from tests.comparison.caveats.machines import array, disk, machine
 from tests.comparison.like_for_like.simulated_labs import GIB, SimulatedLab
 from tests.comparison.like_for_like.stored_labs import store
 from tests.page_text import page_text
+from tests.sampling import for_each
 
 SignIn = Callable[[str], Client]
 PAGE, REST = "/compare/questions/raid_level/", "/api/v1/questions/raid_level/"
@@ -120,7 +121,7 @@ def test_rest_has_them_with_their_arithmetic_and_runs(spoiled: list[Run], sign_i
 
 
 @pytest.mark.usefixtures("spoiled")
-@pytest.mark.parametrize("form", ["mediawiki", "dokuwiki", "markdown"])
+@for_each("form", ["mediawiki", "dokuwiki", "markdown"], taken_back=True)
 def test_wiki_documents_have_them(sign_in: SignIn, form: str) -> None:
     document = sign_in("viewer").get(REST, {"format": form}).content.decode()
     assert document.count(TITLE) == 2  # under the answer and among the caveats

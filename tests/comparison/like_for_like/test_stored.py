@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import pytest
@@ -23,6 +24,7 @@ from tests.comparison.like_for_like.simulated_labs import old_machine
 from tests.comparison.like_for_like.stored_labs import add_sample, store
 from tests.conftest import Cast
 from tests.page_text import page_text
+from tests.sampling import for_each
 
 SignIn = Callable[[str], Client]
 
@@ -67,11 +69,8 @@ def on_filesystems(lab: Lab, on: list[dict[str, Any]]) -> None:
 ONE, TWO = {"/a": 6}, {"/a": 3, "/b": 3}
 
 
-@pytest.mark.parametrize(
-    ("devices", "levels"),
-    [(("", ""), TWO), (("sda1", "sda2"), ONE), (("/dev/nvme0n1p1", "nvme0n1p3"), ONE), (("sda1", "sdb1"), TWO),
-     (("nvme0n1", "nvme1n1"), TWO)],
-)  # fmt: skip
+@for_each("devices, levels", [(("", ""), TWO), (("sda1", "sda2"), ONE), (("/dev/nvme0n1p1", "nvme0n1p3"), ONE), (("sda1", "sdb1"), TWO),
+     (("nvme0n1", "nvme1n1"), TWO)], taken_back=True)  # fmt: skip
 def test_partitions_by_name_are_one_disk(lab: Lab, devices: tuple[str, str], levels: dict[str, int]) -> None:
     Host.objects.create(lab=lab, name="bench")
     on_filesystems(lab, [{"mount_point": f"/{at}", "device_name": device} for at, device in enumerate(devices)])
@@ -96,9 +95,10 @@ def test_partitions_and_volumes_of_one_disk_are_one_disk(lab: Lab, is_shared: bo
 
 
 @pytest.mark.usefixtures("runs")
-@pytest.mark.parametrize(
-    ("question", "level", "truth"),
+@for_each(
+    "question, level, truth",
     [("raid_level", "5", 2.2), ("raid_level", "0", 1.9), ("filesystem", "btrfs", 1 / 1.18)],
+    taken_back=True,
 )
 def test_known_effects_are_found(lab: Lab, question: str, level: str, truth: float) -> None:
     answer = answer_one([lab.pk], question, FactorSelection())
@@ -130,8 +130,12 @@ def test_all_questions_are_corrected_together(sign_in: SignIn) -> None:
 
 
 @pytest.mark.usefixtures("runs")
-@pytest.mark.parametrize("form", ["csv", "mediawiki", "dokuwiki", "markdown"])
-@pytest.mark.parametrize("path", ["/api/v1/questions/", "/api/v1/questions/filesystem/"])
+@for_each(
+    "path, form",
+    list(
+        product(["/api/v1/questions/", "/api/v1/questions/filesystem/"], ["csv", "mediawiki", "dokuwiki", "markdown"])
+    ),
+)
 def test_every_wiki_format_has_the_ratio(sign_in: SignIn, path: str, form: str) -> None:
     client = sign_in("viewer")
     response = client.get(path, {"format": form})
@@ -162,7 +166,7 @@ def test_facts_are_moved_by_the_address(sign_in: SignIn) -> None:
 
 
 @pytest.mark.usefixtures("runs")
-@pytest.mark.parametrize(
+@for_each(
     "query",
     ["metric=bandwidth", "operation=fly&metric=bandwidth", "against=tape", "hold=ram&ignore=ram", "published=maybe"],
 )

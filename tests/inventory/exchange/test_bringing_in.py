@@ -16,6 +16,7 @@ from apps.inventory.models import Array, Change, Disk, Host, Target
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
 from tests.dashboard import world
+from tests.sampling import examples, for_each
 
 pytestmark = pytest.mark.django_db
 
@@ -67,9 +68,7 @@ def test_the_history_says_that_it_was_an_import(lab: Lab, host: Host) -> None:
     assert newest.after["kernel"] == "6.1.0-30"
 
 
-@pytest.mark.parametrize(
-    ("name", "lines", "said"),
-    [
+@for_each("name, lines, said", [
         ("disks.csv", ["host,serial", "nowhere,S"], "disks.csv line 2: host: found 'nowhere', expected the key of a host in the file or in the lab"),
         ("disks.csv", ["serial,rpm", "S,fast"], "disks.csv line 2: rpm: found 'fast', expected a whole number such as 7200"),
         ("disks.csv", ["serial,capacity_bytes", "S,4 KB"], "capacity_bytes: found '4 KB', expected 250 GB or 4 MiB; KB is 1000-based"),
@@ -81,8 +80,7 @@ def test_the_history_says_that_it_was_an_import(lab: Lab, host: Host) -> None:
         ("arrays.csv", ["host,name,members", 'storage1,md9,"[{""disk"": ""x""}]"'], "line 2: members.0.disk: found 'x', expected the key of a disk"),
         ("arrays.csv", ["host,name,members", 'storage1,md0,"[{""member_array"": ""md10""}]"'], "which lies on md0 itself"),
         ("hosts.csv", ["name", "twin", "twin"], "hosts.csv line 3: key: found 'twin"),
-    ],
-)  # fmt: skip
+    ], taken_back=True)  # fmt: skip
 def test_what_cannot_be_is_refused_with_its_place_and_what_was_expected(
     lab: Lab, host: Host, name: str, lines: list[str], said: str
 ) -> None:
@@ -188,7 +186,7 @@ fields = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(
     st.dictionaries(
         st.sampled_from(["hosts", "controllers", "disks", "arrays"]),

@@ -11,7 +11,7 @@ from apps.parsers.core.models import ParsedInventory, ParseError
 from apps.parsers.core.source_text import SourceText
 from tests.inventory.discovery.tools.formats import FORMATS, content, parsed, scores
 from tests.pace import slowness
-from tests.sampling import for_each
+from tests.sampling import examples, for_each
 
 DETAIL = """\
 /dev/md0:
@@ -209,7 +209,7 @@ def test_no_output_is_refused(name: str) -> None:
 
 
 @given(st.sampled_from(sorted(OUTPUTS)), st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_a_bent_output_is_read_or_refused_and_nothing_else(name: str, data: st.DataObject) -> None:
     text = OUTPUTS[name]
     place = data.draw(st.integers(0, len(text)))
