@@ -3,14 +3,11 @@
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import cache
 
 os.environ.setdefault("SPINDLE_SECRET_KEY", "only-for-tests-" + "x" * 50)
 
 import pytest
 from django.conf import settings
-from django.contrib.auth.hashers import make_password
 from django.db import connection, transaction
 from django.test import Client, TransactionTestCase
 from hypothesis import HealthCheck
@@ -18,12 +15,14 @@ from hypothesis import settings as hypothesis
 
 from apps.core import broker
 from apps.labs.isolation import lab_scope, scoped
-from apps.labs.models import Lab, Member, Role, Token, User
+from apps.labs.models import Lab, Token
 from tests.chromium import chromium
 from tests.marks import from_elsewhere
+from tests.people import PASSWORD, Cast, make_cast
+from tests.sampling import IS_LONG, examples
 from tests.studies.loading import reports_database
 
-__all__ = ["chromium", "reports_database"]
+__all__ = ["PASSWORD", "Cast", "chromium", "reports_database"]
 
 # Static files straight from their folders: tests need no collectstatic.
 settings.STORAGES["staticfiles"]["BACKEND"] = "django.contrib.staticfiles.storage.StaticFilesStorage"
@@ -39,18 +38,18 @@ if template := os.environ.get("SPINDLE_TEST_TEMPLATE"):
     settings.DATABASES["default"].setdefault("TEST", {})["TEMPLATE"] = template
 
 # How long it takes to think of an example is the machine's affair; what must be quick is measured by itself. The short
-# form tries the same examples each time, so that a commit is either good or not; --long looks for new ones.
+# form tries the same few examples each time, so that a commit is either good or not; --long looks for new ones.
 hypothesis.register_profile(
     "any machine",
+    max_examples=examples(100),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
-    derandomize=os.environ.get("SPINDLE_LONG") != "1",
+    derandomize=not IS_LONG,
 )
 hypothesis.load_profile("any machine")
 
-# Argon2 is slow on purpose; four people a test would be minutes. Sign-in itself is tested with the real one.
+# Argon2 is slow on purpose; sign-in itself is tested with it.
 settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher", *settings.PASSWORD_HASHERS]
-PASSWORD = "correct horse battery"
 
 
 def _emptied(self: TransactionTestCase) -> None:
@@ -88,45 +87,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         raise pytest.UsageError("\n".join(lost))
 
 
-@dataclass
-class Cast:
-    lab: Lab
-    other_lab: Lab
-    owner: User
-    engineer: User
-    viewer: User
-    stranger: User
-
-
-@cache
-def hashed_password() -> str:
-    return make_password(PASSWORD)
-
-
 @pytest.fixture
 def cast(db: None) -> Cast:
-    """Make the cast, in three statements: nearly every test begins with this."""
-    lab, other = Lab.objects.bulk_create(
-        [Lab(name="Storage lab", slug="storage-lab"), Lab(name="Other lab", slug="other-lab")]
-    )
-    roles = {
-        "owner": (lab, Role.OWNER),
-        "engineer": (lab, Role.ENGINEER),
-        "viewer": (lab, Role.VIEWER),
-        "stranger": (other, Role.OWNER),
-    }
-    emails = [f"{name}@example.org" for name in roles]
-    people = dict(
-        zip(
-            roles,
-            User.objects.bulk_create([User(email=email, password=hashed_password()) for email in emails]),
-            strict=True,
-        )
-    )
-    Member.objects.bulk_create(
-        [Member(lab=where, user=people[name], role=role) for name, (where, role) in roles.items()]
-    )
-    return Cast(lab, other, **people)
+    return make_cast()
 
 
 @pytest.fixture
