@@ -14,6 +14,7 @@ from tests.agent.host import Host, job, starts, workload
 from worker.build_agent import SOURCES, build
 
 PROMISED = ["3.6", "3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13"]
+ENDS = (PROMISED[0], PROMISED[-1])  # and the tests' own Python, which all other tests use
 
 
 def python(version: str) -> str:
@@ -29,7 +30,10 @@ def python(version: str) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("version", PROMISED)
+@pytest.mark.parametrize(
+    "version",
+    [pytest.param(version, marks=() if version in ENDS else pytest.mark.long) for version in PROMISED],
+)
 def test_a_real_run_on_each_python(version: str, tmp_path: Path, server: FakeServer, pyz: Path) -> None:
     host = Host(tmp_path, server, pyz, python(version))
     try:
