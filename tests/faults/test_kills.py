@@ -18,7 +18,7 @@ pytestmark = [
     pytest.mark.services,
     pytest.mark.skipif(not shutil.which("fio"), reason="fio is not installed"),
 ]
-KILLS = int(os.environ.get("SPINDLE_KILLS", "3"))  # 20 in the long form
+KILLS = int(os.environ.get("SPINDLE_KILLS", "1"))  # 20 in the long form
 
 
 def _assert_whole(stack: Stack, run) -> None:
