@@ -195,6 +195,7 @@ def containers(folder: Path, database: str) -> Iterator[Containers]:
 
 
 @pytest.mark.slow
+@pytest.mark.django_db
 @pytest.mark.parametrize("name", ["web", "beat", "worker", "dispatcher"])
 def test_the_service_starts_and_its_health_check_succeeds(containers: Containers, name: str) -> None:
     assert wait_for(lambda: containers.healthy(name)), (containers.folder / f"{name}.log").read_text()[-2000:]
@@ -204,6 +205,7 @@ PAGE, ENROL = "/accounts/login/", "/agent/v1/enrol/"
 
 
 @pytest.mark.slow
+@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("path", "headers", "status"),
     [
