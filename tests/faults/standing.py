@@ -18,7 +18,10 @@ from django.db import connection
 from apps.core.pubsub import client
 
 NAMES = ("web", "worker", "dispatcher")
-REST_S, TASKS_S = 10.0, 0.5  # until nobody is in a transaction; for tasks, which may be those that a kill has left behind
+REST_S, TASKS_S = (
+    10.0,
+    0.5,
+)  # until nobody is in a transaction; for tasks, which may be those that a kill has left behind
 LISTS = ("spindle", "dispatch")
 WORKING = """
     SELECT count(*) FROM pg_stat_activity
