@@ -15,6 +15,7 @@ from apps.core.pubsub import Listener
 from apps.labs.isolation import all_labs, lab_scope
 from apps.runs.models import Attempt, Chunk
 from apps.runs.states import State
+from tests.agents.bells import until_heard
 from tests.agents.conftest import FakeAgent
 from tests.threads import wait_for_redis
 
@@ -46,7 +47,7 @@ def _send(agent: FakeAgent, attempt: Attempt, sequence: int, data: bytes, digest
     async def ran() -> tuple[int, list[Any]]:
         listener, heard = Listener(), []
         with listener.call(f"run:{attempt.run_id}", heard.append):
-            await asyncio.sleep(0.3)
+            await until_heard(listener)
 
             def put() -> int:
                 try:
@@ -55,7 +56,7 @@ def _send(agent: FakeAgent, attempt: Attempt, sequence: int, data: bytes, digest
                     connections.close_all()
 
             status = await asyncio.to_thread(put)
-            await asyncio.sleep(0.3)
+            await until_heard(listener)
         return status, [json.loads(message) for message in heard]
 
     return asyncio.run(ran())
