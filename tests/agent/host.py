@@ -83,6 +83,16 @@ def kill_below(directory: Path) -> None:
     until(none_left, "the end of all processes")
 
 
+def call_here(*argv: str) -> tuple[int, str]:
+    """Return the exit status and the words of a command of the agent that is carried out in this process."""
+    before = os.umask(0o077)
+    try:
+        with contextlib.redirect_stderr(io.StringIO()) as said:
+            return main(list(argv)), said.getvalue()
+    finally:
+        os.umask(before)
+
+
 class Host:
     """One host: its state folder, its directory for test files, and the agents started on it."""
 
@@ -100,12 +110,8 @@ class Host:
             done = self.call("enrol", *argv)
             assert done.returncode == 0, done.stderr
             return
-        before = os.umask(0o077)
-        try:
-            with contextlib.redirect_stderr(io.StringIO()) as said:
-                assert main(["enrol", "--state", str(self.state), *argv]) == 0, said.getvalue()
-        finally:
-            os.umask(before)
+        status, said = call_here("enrol", "--state", str(self.state), *argv)
+        assert status == 0, said
 
     def call(self, command: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
