@@ -6,9 +6,10 @@ import time
 from django.db import connection
 
 from apps.core import pubsub
+from apps.core.pubsub import Listener
 
 PATIENCE_S = 30
-PROBE = "probe"  # a bell of which nobody is told
+PROBE = "is anybody there"  # the name of a bell that nobody else rings
 
 
 def until_one_waits_for_a_lock() -> None:
@@ -26,17 +27,17 @@ def until_one_waits_for_a_lock() -> None:
 
 
 async def until_subscribed() -> None:
-    """Return when Redis has somebody who listens to this process's bells."""
+    """Return when somebody listens to the bells, whose listener is not at hand."""
     async with asyncio.timeout(PATIENCE_S):
         while not await asyncio.to_thread(lambda: pubsub.client().publish(pubsub.channel(PROBE), b"{}")):
             await asyncio.sleep(0.01)
 
 
-async def until_told(name: str, heard: list[bytes]) -> None:
-    """Return when all that was told on this bell until now has been heard, and remove what this needs from it."""
-    mark = b'{"mark": true}'
-    await asyncio.to_thread(lambda: pubsub.client().publish(pubsub.channel(name), mark))
-    async with asyncio.timeout(PATIENCE_S):
-        while mark not in heard:
-            await asyncio.sleep(0.01)
-    heard.remove(mark)
+async def until_heard(listener: Listener) -> None:
+    """Return when this listener hears what is rung now; what was rung before it has heard too, for order is kept."""
+    heard: list[bytes] = []
+    with listener.call(PROBE, heard.append):
+        async with asyncio.timeout(PATIENCE_S):
+            while not heard:
+                await asyncio.to_thread(pubsub.ring, PROBE)
+                await asyncio.sleep(0.01)

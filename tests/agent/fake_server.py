@@ -64,6 +64,7 @@ class FakeServer:
         self.own: dict[str, Any] = {}  # changes to what it says to `self/`
         self.clock_ahead = 0.0
         self.drop_chunks: set[tuple[str, int]] = set()
+        self.news = self.told = 0  # how often there was something new to say, and how much of it was said
         self.bell = threading.Condition()
         self.start()
 
@@ -112,6 +113,12 @@ class FakeServer:
             attempt.cancel = True
             self.bell.notify_all()
 
+    def answer_at_once(self) -> None:
+        """Answer the poll that is held, or else the next one, as a server does that has something new to say."""
+        with self.bell:
+            self.news += 1
+            self.bell.notify_all()
+
     def answer_to_poll(self) -> dict[str, Any]:
         open_attempts = [a for a in self.attempts.values() if a.state not in (*ENDS, "refused")]
         return {
@@ -132,11 +139,13 @@ class FakeServer:
             return self.poll_status, {"title": "knob", "state": "pending"}
         until = time.monotonic() + body["wait"]
         with self.bell:
+            known = self.told
             while self.open and time.monotonic() < until:
                 answer = self.answer_to_poll()
-                if answer["offers"] or answer["cancel"]:
+                if answer["offers"] or answer["cancel"] or self.news != known:
                     break
                 self.bell.wait(until - time.monotonic())
+            self.told = self.news
             return 200, self.answer_to_poll()
 
     def enrol(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:

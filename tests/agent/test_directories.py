@@ -231,6 +231,7 @@ def test_a_root_that_is_not_mounted_any_more_takes_no_runs(host: Host, server: F
     assert host.ended(server.offer(FILES, path=str(host.files))) == "finished", "the other one goes on"
     assert not list(mounted.iterdir())
     subprocess.run(["mount", "-t", "tmpfs", "-o", "mode=700", "scratch", str(mounted)], check=True)
+    server.answer_at_once()  # each poll says anew what lies where
     until(lambda: reported(server, mounted)["mount_point"] == str(mounted), "a report that it is mounted again")
     assert host.ended(server.offer(FILES, **target_of(place))) == "finished", "it takes runs again by itself"
 

@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import time
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -248,8 +249,47 @@ def test_file(host: Host) -> Path:
 
 
 test_file.__test__ = False  # type: ignore[attr-defined]
-READING = lasting(2, rw="randread", ioengine="psync", file_size=MIB)
-HELD_UP: list[dict[str, Any]] = [{"guard": "pause", "seconds": 3}, {"guard": "caches_dropped", "wait_s": 60}]
+READING = lasting(1, rw="randread", ioengine="psync", file_size=MIB)
+FILES_OF_OTHERS = {"guard": "file_removed", "wait_s": 60}
+HELD_UP: list[dict[str, Any]] = [FILES_OF_OTHERS, {"guard": "caches_dropped", "wait_s": 60}]
+AGAIN = b"AGAIN_S, LONGEST_AGAIN_S = 5.0, 30.0"
+
+
+@pytest.fixture(scope="module")
+def impatient(pyz: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the program with guards that look again after a fifth of a second instead of five."""
+    path = tmp_path_factory.mktemp("impatient") / "agent.pyz"
+    with zipfile.ZipFile(pyz) as source, zipfile.ZipFile(path, "w") as made:
+        for name in source.namelist():
+            text = source.read(name)
+            if name == "agent/guards/__init__.py":
+                assert AGAIN in text
+                text = text.replace(AGAIN, b"AGAIN_S, LONGEST_AGAIN_S = 0.2, 0.2")
+            made.writestr(name, text)
+    return path
+
+
+@pytest.fixture
+def guarded(tmp_path: Path, server: FakeServer, impatient: Path) -> Iterator[Host]:
+    """A host on which a run that is `HELD_UP` waits until `kept_in_memory` has its test file."""
+    made = Host(tmp_path, server, impatient)
+    of_others(made).mkdir()
+    (of_others(made) / "notes").write_text("not the agent's, which leaves it where it is")
+    yield made
+    made.close()
+
+
+def of_others(host: Host) -> Path:
+    return host.files / "attempt-900"
+
+
+@contextmanager
+def kept_in_memory(host: Host) -> Iterator[None]:
+    """Keep the test file in memory from before the guard of the page cache looks at it."""
+    with in_memory(test_file(host)):
+        (of_others(host) / "notes").unlink()
+        of_others(host).rmdir()
+        yield
 
 
 def newest(attempt: Attempt) -> dict[str, dict[str, Any]]:
@@ -258,7 +298,7 @@ def newest(attempt: Attempt) -> dict[str, dict[str, Any]]:
 
 
 def wait_for_the_guard(host: Host, attempt: Attempt) -> Path:
-    """Hold the test file in memory from before the guard looks; return it once the run waits. To be used in `in_memory`."""
+    """Return the file that says that fio was started, once the run waits. To be used in `kept_in_memory`."""
     until(lambda: newest(attempt).get("caches_dropped", {}).get("is_waiting"), "a run that waits for its guard")
     return host.spool(attempt) / "started"
 
@@ -296,16 +336,16 @@ def test_guards_that_hold_are_evidence_with_their_figures(host: Host, server: Fa
 
 @pytest.mark.slow
 @pytest.mark.fio
-def test_a_run_waits_until_its_guard_holds_and_starts_then(host: Host, server: FakeServer) -> None:
+def test_a_run_waits_until_its_guard_holds_and_starts_then(guarded: Host, server: FakeServer) -> None:
     attempt = server.offer(READING, guards=HELD_UP)
-    host.start()
-    with in_memory(test_file(host)):
-        started = wait_for_the_guard(host, attempt)
+    guarded.start()
+    with kept_in_memory(guarded):
+        started = wait_for_the_guard(guarded, attempt)
         assert attempt.state == "accepted"
         assert not started.exists()
         named = server.polls[-1]["attempts"]
         assert named == [{"attempt": 1, "token": attempt.token, "state": "accepted"}], "its lease is renewed"
-    assert host.ended(attempt) == "finished"
+    assert guarded.ended(attempt) == "finished"
     found = newest(attempt)["caches_dropped"]
     assert (found["outcome"], found["figures"]["resident_pages"]) == ("passed", 0)
     assert found["waited_s"] > 0
@@ -315,11 +355,11 @@ def test_a_run_waits_until_its_guard_holds_and_starts_then(host: Host, server: F
 
 @pytest.mark.slow
 @pytest.mark.fio
-def test_a_guard_that_does_not_hold_in_time_refuses_the_run_with_its_figures(host: Host, server: FakeServer) -> None:
-    attempt = server.offer(READING, guards=[HELD_UP[0], {"guard": "caches_dropped", "wait_s": 0}])
-    host.start()
-    with in_memory(test_file(host)):
-        assert host.ended(attempt) == "failed"
+def test_a_guard_that_does_not_hold_in_time_refuses_the_run_with_its_figures(guarded: Host, server: FakeServer) -> None:
+    attempt = server.offer(READING, guards=[FILES_OF_OTHERS, {"guard": "caches_dropped", "wait_s": 0}])
+    guarded.start()
+    with kept_in_memory(guarded):
+        assert guarded.ended(attempt) == "failed"
     pages = MIB // mmap.PAGESIZE
     assert attempt.ending["reason"].startswith(
         f"guard caches dropped did not hold within 0 s: {pages} of {pages} pages of the test files in memory"
@@ -327,53 +367,53 @@ def test_a_guard_that_does_not_hold_in_time_refuses_the_run_with_its_figures(hos
     assert attempt.running == {}
     assert attempt.stream("result") == b""
     assert newest(attempt)["caches_dropped"]["is_waiting"] is False
-    assert host.leftovers() == []
+    assert guarded.leftovers() == []
 
 
 @pytest.mark.slow
 @pytest.mark.fio
-def test_a_guard_that_is_not_required_holds_nothing_up(host: Host, server: FakeServer) -> None:
-    asked = [HELD_UP[0], {"guard": "caches_dropped", "is_required": False, "wait_s": 60}]
+def test_a_guard_that_is_not_required_holds_nothing_up(guarded: Host, server: FakeServer) -> None:
+    asked = [FILES_OF_OTHERS, {"guard": "caches_dropped", "is_required": False, "wait_s": 60}]
     attempt = server.offer(READING, guards=asked)
-    host.start()
-    with in_memory(test_file(host)):
-        assert host.ended(attempt) == "finished"
+    guarded.start()
+    with kept_in_memory(guarded):
+        assert guarded.ended(attempt) == "finished"
     assert newest(attempt)["caches_dropped"]["outcome"] == "failed"
 
 
 @pytest.mark.slow
 @pytest.mark.fio
-def test_a_run_that_waits_for_its_guard_is_cancelled_at_once(host: Host, server: FakeServer) -> None:
+def test_a_run_that_waits_for_its_guard_is_cancelled_at_once(guarded: Host, server: FakeServer) -> None:
     attempt = server.offer(READING, guards=HELD_UP)
-    host.start()
-    with in_memory(test_file(host)):
-        wait_for_the_guard(host, attempt)
+    guarded.start()
+    with kept_in_memory(guarded):
+        wait_for_the_guard(guarded, attempt)
         begun = time.monotonic()
         server.cancel(attempt)
-        assert host.ended(attempt) == "cancelled"
+        assert guarded.ended(attempt) == "cancelled"
         assert time.monotonic() - begun < 3
     assert attempt.running == {}
-    assert host.leftovers() == []
+    assert guarded.leftovers() == []
 
 
 @pytest.mark.slow
 @pytest.mark.fio
 @pytest.mark.parametrize("killed", ["agent", pytest.param("both", marks=pytest.mark.long)])
-def test_killed_while_a_guard_waits_starts_once(host: Host, server: FakeServer, killed: str) -> None:
+def test_killed_while_a_guard_waits_starts_once(guarded: Host, server: FakeServer, killed: str) -> None:
     attempt = server.offer(READING, guards=HELD_UP)
-    process = host.start()
-    with in_memory(test_file(host)):
-        wait_for_the_guard(host, attempt)
-        runner = host.runner(attempt)
+    process = guarded.start()
+    with kept_in_memory(guarded):
+        wait_for_the_guard(guarded, attempt)
+        runner = guarded.runner(attempt)
         process.kill()
         process.wait()
         if killed == "both":
             os.kill(runner, signal.SIGKILL)
-        assert not (host.spool(attempt) / "started").exists()
-        host.start()
+        assert not (guarded.spool(attempt) / "started").exists()
+        guarded.start()
         if killed == "agent":
             until(lambda: server.polls[-1]["attempts"], "the new agent's poll")
-    assert host.ended(attempt, 60) == "finished"
+    assert guarded.ended(attempt, 60) == "finished"
     assert starts(attempt) == 1
     assert newest(attempt)["caches_dropped"]["outcome"] == "passed"
 
@@ -392,7 +432,7 @@ def test_a_second_repetition_has_a_load_before_it(host: Host, server: FakeServer
     host.start()
     loads = []
     for number in (1, 2, 3):
-        attempt = server.offer(lasting(2, rw="write", ioengine="psync", file_size=MIB), number)
+        attempt = server.offer(lasting(1, rw="write", ioengine="psync", file_size=MIB), number)
         assert host.ended(attempt) == "finished"
         (line,) = [line for line in journal(attempt) if line["event"] == "activity"]
         loads.append(line["load_before"])

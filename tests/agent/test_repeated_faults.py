@@ -20,8 +20,8 @@ from tests.agent.test_faults import fio_parent, is_fio
 from tests.sampling import IS_LONG, SEED
 
 pytestmark = [pytest.mark.fio, pytest.mark.faults]
-KILLS = 500 if IS_LONG else 5
-CANCELS = 300 if IS_LONG else 5
+KILLS = 500 if IS_LONG else 3
+CANCELS = 300 if IS_LONG else 3
 OUT_OF_MEMORY = 20 if IS_LONG else 1
 MEMORY_BYTES = 96 << 20  # for agent, runner and a fio that wants more
 REATTACHED_S = 15
@@ -94,7 +94,7 @@ def test_one_offer_many_times_is_one_start(host: Host, server: FakeServer, monke
     monkeypatch.setattr(server, "answer_to_poll", tenfold)
     host.start()
     until(lambda: server.polls, "the first poll")
-    for number in range(100 if IS_LONG else 3):
+    for number in range(100 if IS_LONG else 2):
         attempt = server.offer(workload(job(ioengine="psync")), number=number + 1, token=500 + number)
         others = [threading.Thread(target=server.poll, args=({"wait": 0},)) for _ in range(10)]
         for other in others:

@@ -55,7 +55,7 @@ def test_writes_and_reads_go_to_files_of_their_own(host: Host, server: FakeServe
 
 @pytest.mark.slow
 def test_read_only_workload_reads_data_it_was_given(host: Host, server: FakeServer) -> None:
-    attempt = server.offer(lasting(2, rw="randread", ioengine="psync", file_size=8 << 20))
+    attempt = server.offer(lasting(60, rw="randread", ioengine="psync", file_size=8 << 20))
     host.start()
     until(lambda: host.fio_runs(attempt), "fio")
     (data,) = host.files.glob("*/data.0.0")
@@ -63,7 +63,9 @@ def test_read_only_workload_reads_data_it_was_given(host: Host, server: FakeServ
     assert len(content) == 8 << 20
     assert len({content[at : at + 4096] for at in range(0, len(content), 4096)}) == 2048  # real blocks, all different
     assert data.stat().st_blocks * 512 >= 8 << 20
-    assert host.ended(attempt) == "finished"
+    until(lambda: attempt.running, "the word that fio runs")
+    server.cancel(attempt)
+    assert host.ended(attempt) == "cancelled"
     assert "--readonly" in attempt.running["argv"]
 
 
@@ -93,7 +95,7 @@ def environment_of(argv: list[str], pids: list[int]) -> set[str]:
 
 @pytest.mark.slow
 def test_fio_sees_the_fixed_command_line_and_an_empty_environment(host: Host, server: FakeServer) -> None:
-    attempt = server.offer(lasting(4, rw="read"))
+    attempt = server.offer(lasting(60, rw="read"))
     host.start()
     spool = host.spool(attempt)
     argv = [
@@ -110,7 +112,8 @@ def test_fio_sees_the_fixed_command_line_and_an_empty_environment(host: Host, se
     ]
     found = until(lambda: environment_of(argv, host.fio_runs(attempt)), "fio with this command line")
     assert found == {"LC_ALL=C", "PATH=/nonexistent"}
-    assert host.ended(attempt) == "finished"
+    server.cancel(attempt)
+    assert host.ended(attempt) == "cancelled"
 
 
 def test_fio_that_fails_is_reported_with_its_words(host: Host, server: FakeServer) -> None:

@@ -15,8 +15,10 @@ from apps.runs.queue import abandon_run
 from apps.runs.services import cancel_run
 from apps.runs.states import ENDED, State
 from tests.agents.conftest import FakeAgent
+from tests.sampling import IS_LONG
 
-STEPS = 45
+STEPS, SEEDS = 45, 12 if IS_LONG else 4
+SETTLING, CALM = 60, 3  # rounds in which all comes to its end; how many follow on that without a change
 
 
 @dataclass
@@ -108,7 +110,7 @@ def check(host: Host) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(SEEDS))
 def test_nothing_runs_beside_what_the_host_still_has(agent, start, seed) -> None:
     chance = random.Random(seed)
     host = Host(agent)
@@ -119,13 +121,22 @@ def test_nothing_runs_beside_what_the_host_still_has(agent, start, seed) -> None
         else:
             chance.choice([go_quiet, give_up, give_up, cancel_one, lambda _: dispatch_host(agent.row.host_id)])(host)
         check(host)
-    for _ in range(60):  # in the end all is done, whatever was given up
+    calm = 0
+    for _ in range(SETTLING):  # in the end all is done, whatever was given up
         host.away = False
         host.poll()
         host.accept()
         host.announce()
         host.end()
         check(host)
+        calm = calm + 1 if is_done() else 0
+        if calm == CALM:
+            break
+    assert is_done()
+
+
+def is_done() -> bool:
     with all_labs():
-        assert not Run.objects.exclude(state__in=ENDED).exclude(state=State.RUNNING).exists()
-        assert not Attempt.objects.may_be_on_host().exists()
+        # one whose result was not read in is "running"
+        under_way = Run.objects.exclude(state__in=[*ENDED, State.RUNNING])
+        return not under_way.exists() and not Attempt.objects.may_be_on_host().exists()

@@ -17,7 +17,7 @@ from apps.runs.models import Attempt, Chunk
 from apps.runs.states import State
 from tests.agents.conftest import FakeAgent
 from tests.threads import wait_for_redis
-from tests.waiting import until_subscribed, until_told
+from tests.waiting import until_heard
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 
@@ -47,7 +47,7 @@ def _send(agent: FakeAgent, attempt: Attempt, sequence: int, data: bytes, digest
     async def ran() -> tuple[int, list[Any]]:
         listener, heard = Listener(), []
         with listener.call(f"run:{attempt.run_id}", heard.append):
-            await until_subscribed()
+            await until_heard(listener)
 
             def put() -> int:
                 try:
@@ -56,7 +56,7 @@ def _send(agent: FakeAgent, attempt: Attempt, sequence: int, data: bytes, digest
                     connections.close_all()
 
             status = await asyncio.to_thread(put)
-            await until_told(f"run:{attempt.run_id}", heard)
+            await until_heard(listener)
         return status, [json.loads(message) for message in heard]
 
     return asyncio.run(ran())

@@ -15,6 +15,7 @@ from apps.agents.models import Agent
 from apps.agents.tasks import dispatch_host
 from apps.asgi import application
 from apps.core.async_database import database
+from apps.core.pubsub import listener
 from apps.inventory.models import Host
 from apps.labs.isolation import all_labs, lab_scope
 from apps.runs import services
@@ -22,7 +23,7 @@ from apps.runs.models import Attempt
 from apps.runs.services import cancel_run
 from apps.runs.states import State
 from tests.threads import own_threads
-from tests.waiting import until_subscribed
+from tests.waiting import until_heard
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 Act = Callable[[], Any]
@@ -84,7 +85,7 @@ def _run(polls: Coroutine[Any, Any, Any]) -> Any:
 async def _until_held() -> None:
     while not long_poll.rounds.held:
         await asyncio.sleep(0.01)
-    await until_subscribed()
+    await until_heard(listener)
 
 
 async def elsewhere(act: Act) -> None:
@@ -184,7 +185,7 @@ def test_an_agent_revoked_while_it_is_held_is_offered_nothing(agent, start, monk
     monkeypatch.setattr(long_poll, "LOOK_AGAIN_S", 0.3)
 
     async def polls() -> tuple[int, Any]:
-        task = asyncio.create_task(Polls(agent)(2))
+        task = asyncio.create_task(Polls(agent)(1))
         await _until_held()
 
         def act() -> None:
@@ -205,13 +206,14 @@ def test_another_secret_another_machine_and_another_copy_are_found_out(agent) ->
     async def polls() -> list[int]:
         made, statuses = Polls(agent), []
         await made()
-        first = asyncio.create_task(made(3))
+        first = asyncio.create_task(made(8))
         await _until_held()
         for name, value in (("secret", "f" * 64), ("instance", "second"), ("machine", "f" * 64)):
             known = getattr(agent, name)
             setattr(agent, name, value)
             statuses.append((await Polls(agent)())[0])
             setattr(agent, name, known)
+        made.closed.set()
         await first
         return statuses
 

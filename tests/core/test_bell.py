@@ -6,7 +6,7 @@ import pytest
 
 from apps.core import pubsub
 from apps.core.pubsub import Heard, Listener
-from tests.waiting import until_subscribed
+from tests.waiting import until_heard
 
 
 def _heard(name: str, *rings: object, seconds: float = 2) -> list[bytes]:
@@ -15,7 +15,7 @@ def _heard(name: str, *rings: object, seconds: float = 2) -> list[bytes]:
     async def listen() -> list[bytes]:
         listener, heard = Listener(), []
         with listener.call(name, heard.append):
-            await until_subscribed()
+            await until_heard(listener)
             for message in rings:
                 await asyncio.to_thread(pubsub.ring, name, message)
             await asyncio.sleep(seconds)

@@ -1,4 +1,4 @@
-"""docker-compose.yml and Dockerfile are read, and their commands are started without Docker on the embedded servers."""
+"""docker-compose.yml and Dockerfile are read, and their commands are started without Docker on the servers of the tests."""
 
 import http.client
 import json
@@ -15,11 +15,13 @@ from typing import Any
 
 import pytest
 import yaml
+from django.conf import settings
+from django.db import connection
 
 from bin._lib import account, binaries, commands, postgres, room, valkey
 from bin._lib.layout import PYTHON, ROOT
-from bin._lib.services import Services, start_embedded
 from tests.bin.launcher import wait_for
+from tests.faults.stack import database_url
 
 VALUES = {
     "POSTGRES_PASSWORD": "p" * 64,
@@ -65,8 +67,8 @@ def test_the_commands_are_those_of_the_supervisor() -> None:
 
 
 def test_database_and_broker_are_set_as_the_embedded_ones() -> None:
-    settings = [word for word in SERVICES["postgres"]["command"][1:] if word != "-c"]
-    assert settings == [*postgres.SETTINGS, "shared_buffers=256MB"]
+    words = [word for word in SERVICES["postgres"]["command"][1:] if word != "-c"]
+    assert words == [*postgres.SETTINGS, "shared_buffers=256MB"]
     assert tuple(SERVICES["postgres"]["environment"]["POSTGRES_INITDB_ARGS"].split()) == postgres.INITDB
     assert SERVICES["redis"]["command"] == [
         "valkey-server",
@@ -125,15 +127,22 @@ def folder() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module")
-def servers(folder: Path) -> Iterator[Services]:
-    with start_embedded(folder / "data", durable=False) as running:
-        yield running
+def database(django_db_setup: None, django_db_blocker: Any) -> Iterator[str]:
+    """Yield the address of a database that is migrated already, for all migrations take longer than all else here."""
+    own = connection.settings_dict["NAME"]
+    source, name = os.environ.get("SPINDLE_TEST_TEMPLATE") or own, f"{own}_compose"
+    with django_db_blocker.unblock(), connection.cursor() as cursor:
+        cursor.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+        cursor.execute(f'CREATE DATABASE "{name}" TEMPLATE "{source}"')
+    yield database_url(name)
+    with django_db_blocker.unblock(), connection.cursor() as cursor:
+        cursor.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
 
 
 class Containers:
     """Starts the services' commands with the services' environment; only addresses and places are this machine's."""
 
-    def __init__(self, folder: Path, servers: Services) -> None:
+    def __init__(self, folder: Path, database: str) -> None:
         self.port = room.free_port("127.0.0.1", 0)
         self.places = {
             str(commands.PORT): str(self.port),
@@ -143,7 +152,8 @@ class Containers:
         }
         local = {"SPINDLE_DATA": str(folder / "data"), "HOSTNAME": socket.gethostname(), "SPINDLE_PLAIN_STATIC": "1"}
         path = f"{PYTHON.parent}:{os.environ['PATH']}"
-        self.env = {**SERVICES["web"]["environment"], **servers.environment(), **local, "PATH": path}
+        broker = {"REDIS_URL": settings.REDIS_URL, "SPINDLE_REDIS_PREFIX": f"{settings.REDIS_PREFIX}compose:"}
+        self.env = {**SERVICES["web"]["environment"], "DATABASE_URL": database, **broker, **local, "PATH": path}
         self.folder = folder
         self.started: list[subprocess.Popen[bytes]] = []
 
@@ -174,8 +184,8 @@ class Containers:
 
 
 @pytest.fixture(scope="module")
-def containers(folder: Path, servers: Services) -> Iterator[Containers]:
-    running = Containers(folder, servers)
+def containers(folder: Path, database: str) -> Iterator[Containers]:
+    running = Containers(folder, database)
     assert running.start("migrate").wait(120) == 0, (folder / "migrate.log").read_text()[-2000:]
     assert not running.healthy("web")
     for name in ("web", "worker", "dispatcher", "beat"):
@@ -185,6 +195,7 @@ def containers(folder: Path, servers: Services) -> Iterator[Containers]:
 
 
 @pytest.mark.slow
+@pytest.mark.django_db
 @pytest.mark.parametrize("name", ["web", "beat", "worker", "dispatcher"])
 def test_the_service_starts_and_its_health_check_succeeds(containers: Containers, name: str) -> None:
     assert wait_for(lambda: containers.healthy(name)), (containers.folder / f"{name}.log").read_text()[-2000:]
@@ -194,6 +205,7 @@ PAGE, ENROL = "/accounts/login/", "/agent/v1/enrol/"
 
 
 @pytest.mark.slow
+@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("path", "headers", "status"),
     [
@@ -227,11 +239,13 @@ def asked(port: int, path: str, headers: dict[str, str]) -> http.client.HTTPResp
     return answer
 
 
-def test_the_database_health_check_succeeds(servers: Services, folder: Path) -> None:
+def test_the_database_health_check_succeeds(folder: Path) -> None:
     _, program, *rest = SERVICES["postgres"]["healthcheck"]["test"]
     path = binaries.find(account.for_servers(folder / "data" / "postgres")).postgres(program)
-    words = [str((folder / "data" / "run").resolve()) if word == "127.0.0.1" else word for word in rest]
-    assert subprocess.run([str(path), *words], capture_output=True, check=False).returncode == 0
+    place = {"127.0.0.1": connection.settings_dict["HOST"] or "127.0.0.1"}
+    port = ["-p", str(connection.settings_dict["PORT"] or 5432)]
+    words = [place.get(word, word) for word in rest]
+    assert subprocess.run([str(path), *words, *port], capture_output=True, check=False).returncode == 0
 
 
 @pytest.mark.slow

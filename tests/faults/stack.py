@@ -24,6 +24,7 @@ from apps.labs.models import Lab
 from apps.runs.models import Attempt, Run
 from apps.runs.services import start_runs
 from bin._lib import commands
+from tests.faults.standing import NAMES, StandingServers
 
 ROOT = Path(__file__).resolve().parents[2]
 KIB, MIB = 1024, 1024**2
@@ -45,13 +46,13 @@ def until(what: str | Callable[[], str], seconds: float, condition: Callable[[],
     raise AssertionError(f"not within {seconds} s: {what if isinstance(what, str) else what()}")
 
 
-def database_url() -> str:
-    """The test database that this process uses, for the others."""
+def database_url(name: str = "") -> str:
+    """The test database that this process uses, for the others; with `name` another one of the same server."""
     db = connection.settings_dict
     user = quote(db["USER"] or "", safe="")
     password = f":{quote(db['PASSWORD'], safe='')}" if db["PASSWORD"] else ""
     port = f":{db['PORT']}" if db["PORT"] else ""
-    return f"postgresql://{user}{password}@{quote(db['HOST'], safe='')}{port}/{db['NAME']}"
+    return f"postgresql://{user}{password}@{quote(db['HOST'], safe='')}{port}/{name or db['NAME']}"
 
 
 @dataclass
@@ -63,6 +64,7 @@ class Stack:
     redis_url: str = ""  # of a broker of the test's own
     data: Path | None = None  # a data folder of the test's own
     agent_url: str = ""  # where the agent finds the server, if something stands between
+    standing: StandingServers | None = None  # whose processes are used, as far as they live, and kept for the next test
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
     @property
@@ -89,7 +91,8 @@ class Stack:
         }
 
     def start(self, name: str, *argv: str) -> subprocess.Popen[bytes]:
-        log = (self.folder / f"{name}.log").open("ab")
+        folder = self.standing.folder if self.standing and name in NAMES else self.folder
+        log = (folder / f"{name}.log").open("ab")
         process = subprocess.Popen(
             [sys.executable, *argv], cwd=ROOT, env=self.env(), stdout=log, stderr=log, start_new_session=True
         )
@@ -120,8 +123,12 @@ class Stack:
     def start_dispatcher(self) -> None:
         self.start("dispatcher", *commands.dispatcher(sys.executable)[1:])
 
-    def start_beat(self) -> None:
-        self.start("beat", *commands.beat(sys.executable, self.folder / "beat-schedule")[1:])
+    def start_beat(self, *, quick: bool = False) -> None:
+        """Start the scheduler; `quick`: one that strikes ten times as often, where a test would wait for it."""
+        command = commands.beat(sys.executable, self.folder / "beat-schedule")[1:]
+        self.start(
+            "beat", *("tests.faults.quick_beat" if quick and word == "worker.beat" else word for word in command)
+        )
 
     def enrol(self) -> None:
         """The real program, enrolled as this machine's agent; approved by its trusted token."""
@@ -144,10 +151,18 @@ class Stack:
     def start_agent(self) -> None:
         self.start("agent", "-m", "worker.agent", "run", "--state", str(self.state))
 
+    def start_servers(self) -> None:
+        """Start web, worker and dispatcher, those that do not stand already."""
+        if self.standing:
+            self.processes |= self.standing.lend()
+        for name, start in (
+            ("worker", self.start_worker), ("dispatcher", self.start_dispatcher), ("web", self.start_web),
+        ):  # fmt: skip
+            if name not in self.processes:
+                start()
+
     def up(self) -> None:
-        self.start_web()
-        self.start_worker()
-        self.start_dispatcher()
+        self.start_servers()
         self.enrol()
         self.start_agent()
         until("the agent describes its host", 30, lambda: self.target())
@@ -214,12 +229,16 @@ class Stack:
 
     def logs(self) -> str:
         parts = []
-        for path in sorted(self.folder.glob("*.log")):
+        folders = [self.folder, *([self.standing.folder] if self.standing else [])]
+        for path in sorted(path for folder in folders for path in folder.glob("*.log")):
             parts.append(f"--- {path.name}\n" + path.read_text(errors="replace")[-1500:])
         return "\n".join(parts)
 
     def down(self) -> None:
         with ExitStack() as each:  # all of them, also where one does not end
+            if self.standing:
+                lent = {name: self.processes.pop(name) for name in NAMES if name in self.processes}
+                each.callback(self.standing.take_back, {name: one for name, one in lent.items() if one.poll() is None})
             for name in sorted(self.processes):
                 each.callback(self.kill, name)
         for process in self.fio_processes():

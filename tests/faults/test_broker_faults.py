@@ -76,7 +76,7 @@ def world(transactional_db: None, cast: Any, tmp_path: Path) -> Iterator[World]:
         with lab_scope(cast.lab.pk):
             token = Token.objects.issue(cast.lab, "admin", "test")[1]
         try:
-            stack.start_beat()
+            stack.start_beat(quick=not IS_LONG)
             stack.up()
             yield World(stack, broker, door, {"Authorization": f"Bearer {token}"})
         finally:

@@ -46,6 +46,7 @@ def test_a_disturbed_run_says_so_to_all_who_read_it(stack: Stack, sign_in) -> No
     assert "load during" in page
 
 
+@pytest.mark.long  # that of the agent alone is shown by tests/agent/test_guards.py
 def test_a_run_after_another_has_a_load_before_it_too_and_the_two_are_no_less_alike(stack: Stack) -> None:
     runs = [stack.run(seconds=2), stack.run(seconds=2)]
     first, second = (stack.wait_until_read_in(stack.wait_for(run, State.FINISHED)) for run in runs)

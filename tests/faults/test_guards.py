@@ -61,7 +61,7 @@ def is_waiting(stack: Stack) -> bool:
 
 
 def test_a_plan_goes_on_after_its_agent_was_killed_while_a_guard_waited(stack: Stack) -> None:
-    stack.start_beat()
+    stack.start_beat(quick=True)
     plan = start(stack)
     path = until(lambda: f"the test file\n{stack.logs()}", 60, lambda: test_file(stack))
     with in_memory(path):

@@ -18,7 +18,7 @@ pytestmark = [
     pytest.mark.services,
     pytest.mark.skipif(not shutil.which("fio"), reason="fio is not installed"),
 ]
-KILLS = int(os.environ.get("SPINDLE_KILLS", "3"))  # 20 in the long form
+KILLS = int(os.environ.get("SPINDLE_KILLS", "1"))  # 20 in the long form
 
 
 def _assert_whole(stack: Stack, run) -> None:
@@ -69,12 +69,12 @@ def test_kill_9_of_the_agent_hurts_no_run(stack: Stack) -> None:
 
 
 def test_kill_9_of_web_and_worker_hurts_no_run(stack: Stack) -> None:
-    run = stack.run(seconds=4)
+    run = stack.run(seconds=3)
     stack.wait_for(run, State.RUNNING)
     stack.kill("web")
     stack.kill("worker")
     until("fio goes on without the server", 2, stack.fio_processes)
-    time.sleep(2)
+    time.sleep(1)
     stack.start_web()
     until("all of it is here and waits to be read", 40, lambda: stack.now(run).is_reading)
     stack.start_worker()

@@ -50,7 +50,7 @@ pytestmark = [pytest.mark.faults, pytest.mark.django_db(transaction=True)]
 JOB = {"rw": "write", "direct": False, "sync": "none", "time_based": True, "runtime": 1}
 WORKLOAD = {"tool": "fio", "jobs": [{"rw": "randread", "block_size": 4096, "file_size": 1 << 20}]}
 HOSTS, ROUNDS = 2, 2
-EXAMPLES, STEPS = (300, 80) if IS_LONG else (8, 40)
+EXAMPLES, STEPS = (300, 80) if IS_LONG else (3, 40)
 SETTLING = 120  # turns after which everything must have come to its end
 hosts = st.integers(0, HOSTS - 1)
 picks = st.integers(0, 10**6)

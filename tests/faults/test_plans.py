@@ -89,7 +89,7 @@ KILLS: list[Callable[[Stack], None]] = [restart_worker, restart_dispatcher, rest
 
 
 def test_a_plan_goes_on_after_each_kill(stack: Stack) -> None:
-    stack.start_beat()
+    stack.start_beat(quick=True)
     plan = start(stack)
     order = random.Random(20261126).sample(KILLS, len(KILLS))
     for number, kill in enumerate(order):
@@ -101,7 +101,7 @@ def test_a_plan_goes_on_after_each_kill(stack: Stack) -> None:
 
 READER_BESIDE_WRITER = """[global]
 size=8m
-runtime=3
+runtime=2
 time_based
 [reader]
 rw=randread

@@ -40,7 +40,7 @@ def test_missed_nights_are_made_up_once_whoever_is_killed(stack: Stack) -> None:
         down_since = timezone.now() - timedelta(days=3)
         PlanSchedule.objects.update(considered_at=down_since, next_at=down_since + timedelta(hours=21))
     leave_month_ahead(stack.folder / "beat-schedule")  # and was set right since
-    stack.start_beat()
+    stack.start_beat(quick=True)
 
     def fired() -> bool:
         with lab_scope(stack.lab.pk):
@@ -50,7 +50,7 @@ def test_missed_nights_are_made_up_once_whoever_is_killed(stack: Stack) -> None:
     stack.kill("dispatcher")
     stack.kill("beat")
     stack.start_dispatcher()
-    stack.start_beat()
+    stack.start_beat(quick=True)
 
     def is_done() -> bool:
         with lab_scope(stack.lab.pk):

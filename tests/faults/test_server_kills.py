@@ -28,7 +28,7 @@ from tests.faults.stack import Stack, until
 from tests.sampling import IS_LONG, SEED
 
 pytestmark = [pytest.mark.faults]
-ROUNDS, KILLS_A_ROUND, WEBS = (100, 5, 4) if IS_LONG else (2, 2, 2)
+ROUNDS, KILLS_A_ROUND, WEBS = (100, 5, 4) if IS_LONG else (1, 2, 2)
 SENDERS, PIECE = 4, 64 if IS_LONG else 128
 DONE_S = 90
 REPORT = fio_report("randread", 4096, 1 << 20)

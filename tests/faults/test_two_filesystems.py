@@ -97,7 +97,8 @@ def test_a_directory_that_vanishes_fails_its_runs_and_no_others(stack: Stack, me
         until("the other one has failed", 60, lambda: stack.now(second).state == State.FAILED)
         assert str(memory) in stack.now(second).problem
         assert not memory.exists(), "the agent made the directory anew"
-        assert [target.path for target in _targets(stack)] == [first.target.path]
+        until("it takes no runs", 60, lambda: [target.path for target in _targets(stack)] == [first.target.path])
     finally:
         Path(f"{memory}-away").rename(memory)
+    _start(stack, 1)  # on the other one: behind a run the agent polls anew, and says what is there
     until("it is offered again", 60, lambda: len(_targets(stack)) == 2)

@@ -16,26 +16,26 @@ from django.utils import timezone
 from apps.inventory.models import Target
 from apps.labs.isolation import lab_scope
 from tests.faults.stack import Stack, free_port, until
+from tests.faults.standing import StandingServers
 
 pytestmark = [pytest.mark.faults, pytest.mark.django_db(transaction=True)]
 WORKLOAD = {"rw": "randread", "block_size": 4096, "file_size": 1048576}
 
 
 class Webs:
-    """Two web processes and a dispatcher on the test's own database; `first` and `second` are their ports."""
+    """Two web processes, worker and dispatcher on the test's own database; `first` and `second` are their ports."""
 
     def __init__(self, stack: Stack) -> None:
         self.stack, self.first, self.second = stack, stack.port, free_port()
 
     def start(self) -> None:
-        self.stack.start_web("web", self.first)
+        self.stack.start_servers()
         self.stack.start_web("web2", self.second)
-        self.stack.start_dispatcher()
 
 
 @pytest.fixture
-def webs(cast, tmp_path: Path) -> Iterator[Webs]:
-    made = Webs(Stack(tmp_path, cast.lab))
+def webs(cast, tmp_path: Path, standing: StandingServers) -> Iterator[Webs]:
+    made = Webs(Stack(tmp_path, cast.lab, port=standing.port, standing=standing))
     try:
         made.start()
         yield made
