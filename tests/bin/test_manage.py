@@ -8,6 +8,8 @@ import pytest
 from bin._lib.layout import PYTHON, ROOT
 from tests.bin.launcher import clean_environment
 
+OTHERS = ("import_results", "reparse", "export_inventory", "import_inventory")
+
 
 def manage(*arguments: str) -> subprocess.CompletedProcess[str]:
     words = [str(PYTHON), str(ROOT / "manage.py"), *arguments]
@@ -16,7 +18,8 @@ def manage(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "command", ["create_token", "import_results", "reparse", "export_inventory", "import_inventory"]
+    "command",
+    ["create_token", *(pytest.param(name, marks=pytest.mark.long) for name in OTHERS)],
 )
 def test_help_needs_no_database_and_names_the_data_folder(command: str, tmp_path: Path) -> None:
     done = manage(command, "--help", "--data", str(tmp_path))

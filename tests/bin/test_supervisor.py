@@ -18,6 +18,7 @@ def shell(name: str, script: str, folder: Path) -> Command:
     return Command(name, ["/bin/sh", "-c", script], folder / f"{name}.log", dict(os.environ), folder)
 
 
+@pytest.mark.slow
 def test_a_child_that_keeps_dying_is_started_more_and_more_slowly(tmp_path: Path) -> None:
     said: list[str] = []
     supervisor = Supervisor(said.append, first_pause=0.1)
@@ -29,6 +30,7 @@ def test_a_child_that_keeps_dying_is_started_more_and_more_slowly(tmp_path: Path
     assert 3 <= starts <= 5  # after 0.1, 0.2, 0.4, 0.8 s …
 
 
+@pytest.mark.slow
 def test_a_program_that_is_gone_is_tried_again(tmp_path: Path) -> None:
     said: list[str] = []
     program = tmp_path / "program"
@@ -41,6 +43,7 @@ def test_a_program_that_is_gone_is_tried_again(tmp_path: Path) -> None:
     assert any("could not be started (No such file or directory)" in line for line in said)
 
 
+@pytest.mark.slow
 def test_those_that_do_not_listen_are_killed_with_their_children(tmp_path: Path) -> None:
     said: list[str] = []
     supervisor = Supervisor(said.append)

@@ -26,7 +26,7 @@ AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root may become ano
 
 
 @pytest.mark.slow
-def test_first_start_sets_up_and_serves_and_ctrl_c_stops_all(launcher: Launcher, checkout: Path) -> None:
+def test_first_start_sets_up_ctrl_c_stops_all_and_the_second_keeps_the_data(launcher: Launcher, checkout: Path) -> None:
     up = launcher.serving()
     given = json.loads(launcher.get("/"))
     assert given["DATABASE_URL"].startswith("postgresql://spindle@/spindle?host=%2F")
@@ -43,24 +43,26 @@ def test_first_start_sets_up_and_serves_and_ctrl_c_stops_all(launcher: Launcher,
     assert processes_below(checkout) == []
     assert environment.load(checkout / "var") == {}
 
-
-@pytest.mark.slow
-def test_second_start_keeps_the_data_and_says_no_password(launcher: Launcher, checkout: Path) -> None:
-    launcher.serving()
-    secret = json.loads(launcher.get())["SPINDLE_SECRET_KEY"]
-    launcher.stop(launcher.started[0], signal.SIGTERM)
     launcher.output = ""
     up = launcher.serving()
     assert "shown-once-only" not in launcher.output
     assert "has finished before" in launcher.output
     assert launcher.output.count("already there") == 3  # packages, assets and translations
-    assert json.loads(launcher.get())["SPINDLE_SECRET_KEY"] == secret
-    launcher.stop(up)
+    assert json.loads(launcher.get())["SPINDLE_SECRET_KEY"] == given["SPINDLE_SECRET_KEY"]
+    assert launcher.stop(up, signal.SIGTERM)[0] == 0
 
 
 @pytest.mark.slow
-def test_a_killed_web_and_a_killed_broker_come_back(launcher: Launcher, checkout: Path) -> None:
+def test_a_killed_web_and_a_killed_broker_come_back_and_a_second_start_says_that_the_first_runs(
+    launcher: Launcher, checkout: Path
+) -> None:
     up = launcher.serving("--no-demo-run")
+    with Launcher(checkout) as second:
+        status, said = second.ended(second.up("--port", "0"))
+    assert status == 1
+    assert said.startswith("bin/up: Spindle already runs with the data folder")
+    assert str(up.pid) in said
+
     first = json.loads(launcher.get())["pid"]
     os.kill(first, signal.SIGKILL)
     os.kill(pid_of(checkout, "valkey-server"), signal.SIGKILL)
@@ -90,15 +92,6 @@ def test_after_kill_9_of_everything_it_starts_again(launcher: Launcher, checkout
     pid_file = checkout / "var" / "postgres" / "postmaster.pid"
     pid_file.write_text("\n".join([str(os.getpid()), *pid_file.read_text().split("\n")[1:]]))
     launcher.serving("--no-demo-run")
-
-
-@pytest.mark.slow
-def test_a_second_start_on_the_same_data_says_so(launcher: Launcher) -> None:
-    first = launcher.serving("--no-demo-run")
-    status, said = launcher.ended(launcher.up("--port", "0"))
-    assert status == 1
-    assert said.startswith("bin/up: Spindle already runs with the data folder")
-    assert str(first.pid) in said
 
 
 def test_a_taken_port_is_named_with_the_way_out_and_nothing_is_made(launcher: Launcher, short_folder: Path) -> None:

@@ -53,13 +53,12 @@ def furnished(transactional_db: None, cast: Any, settings: Any, tmp_path: Path) 
 
 @pytest.fixture
 def signed_in(open_browser: Any, furnished: world.World, sign_in: Any, live_server: Any) -> Any:
-    """`signed_in("engineer")` gives that person's start page. The way through the form is a test of its own."""
+    """`signed_in("engineer")` gives that person's page, still empty. The way through the form is a test of its own."""
 
     def entered(name: str = "engineer", **options: Any) -> Page:
         page: Page = open_browser(**options)
         session = sign_in(name).cookies["sessionid"].value
         page.context.add_cookies([{"name": "sessionid", "value": session, "url": live_server.url}])
-        page.goto("/")
         return page
 
     return entered

@@ -1,10 +1,12 @@
 """One visit to a page, looked at in every way: rules of accessibility, both colour schemes, a phone's width, the console."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Page
+
+from tests.sampling import IS_LONG
 
 AXE_TAGS = {
     "runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
@@ -45,6 +47,14 @@ def too_wide(page: Page) -> list[str]:
     page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 50))))")
     width = page.evaluate("document.documentElement.scrollWidth")
     return [f"{width} px wide on a phone of {PHONE['width']}"] if width > PHONE["width"] else []
+
+
+def in_sizes(page: Page, *sizes: tuple[int, str]) -> Iterator[tuple[int, str]]:
+    """Give the page each width (px) and colour scheme in turn, to be opened in; the usual form has the first alone."""
+    for width, scheme in sizes if IS_LONG else sizes[:1]:
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
+        yield width, scheme
 
 
 def faults(page: Page, addresses: Iterable[str], complaints: list[str]) -> dict[str, list[str]]:

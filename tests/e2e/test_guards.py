@@ -59,7 +59,7 @@ def guarded(furnished: Any, cast: Any) -> tuple[Plan, Run]:
         return plan, Run.objects.get(pk=run.pk)
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (390, "dark")])
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), pytest.param(1400, "light", marks=pytest.mark.long)])
 def test_evidence_and_preparations_can_be_read(
     guarded: tuple[Plan, Run], signed_in: Any, complaints: list[str], width: int, scheme: str
 ) -> None:

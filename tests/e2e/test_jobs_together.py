@@ -16,7 +16,7 @@ from apps.runs.samples import save_samples
 from apps.runs.states import State
 from apps.studies.models import Plan
 from tests.dashboard import world
-from tests.e2e.looking import broken_rules
+from tests.e2e.looking import broken_rules, in_sizes
 from tests.e2e.test_plan_page import tell
 from tests.e2e.test_plans import look
 
@@ -116,8 +116,8 @@ def test_a_pasted_job_file_keeps_its_jobs_together(
     expect(cell.locator(".plan-jobs li").first).to_be_visible()
     look(page, "together-1280-light")
     assert broken_rules(page) == []
-    for width, scheme in ((390, "dark"), (1920, "light")):
-        other: Page = signed_in("viewer", width=width, color_scheme=scheme)
+    other: Page = signed_in("viewer")
+    for width, scheme in in_sizes(other, (390, "dark"), (1920, "light")):
         other.goto(f"/plans/{plan.pk}/?metric=clat_p99")
         other.locator(".plan-jobs summary").first.click()
         look(other, f"together-{width}-{scheme}")

@@ -54,17 +54,7 @@ def test_a_run_is_started_watched_and_seen_finished(stack: Stack, signed_in: Pag
     assert "rw=randwrite" in text
 
 
-def test_a_run_is_cancelled_from_its_page(stack: Stack, signed_in: Page) -> None:
-    run = stack.run(seconds=60)
-    stack.wait_for(run, "running")
-    signed_in.goto(f"{stack.url}/runs/{run.pk}/")
-    signed_in.get_by_role("link", name="Cancel …").click()
-    signed_in.get_by_role("button", name="Cancel the run").click()
-    stack.wait_for(run, "cancelled", 15)
-    assert not stack.fio_processes()
-
-
-def test_a_page_whose_server_was_away_goes_on_by_itself(stack: Stack, signed_in: Page) -> None:
+def test_a_page_whose_server_was_away_goes_on_by_itself_and_cancels_its_run(stack: Stack, signed_in: Page) -> None:
     asked = []
 
     def away_at_first(route: Route) -> None:
@@ -75,13 +65,16 @@ def test_a_page_whose_server_was_away_goes_on_by_itself(stack: Stack, signed_in:
             route.continue_()
 
     signed_in.route("**/events/runs/**", away_at_first)
-    run = stack.run(seconds=12)
+    run = stack.run(seconds=60)
     stack.wait_for(run, "running")
     signed_in.goto(f"{stack.url}/runs/{run.pk}/")
     expect(signed_in.locator("#live-note")).to_have_text("Connection lost, trying again …")
     expect(signed_in.locator("#live-note")).to_contain_text("s since the start")
     assert len(asked) == 2
-    stack.wait_for(run, "finished")
+    signed_in.get_by_role("link", name="Cancel …").click()
+    signed_in.get_by_role("button", name="Cancel the run").click()
+    stack.wait_for(run, "cancelled", 15)
+    assert not stack.fio_processes()
 
 
 @pytest.mark.long

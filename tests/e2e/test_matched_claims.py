@@ -26,7 +26,7 @@ def history(furnished: Any, cast: Any) -> None:
         store(cast.lab, old_machine(7))
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (390, "dark")])
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), pytest.param(1400, "light", marks=pytest.mark.long)])
 def test_a_claim_is_written_from_the_question_in_one_click(
     history: None, signed_in: Any, cast: Any, complaints: list[str], width: int, scheme: str
 ) -> None:

@@ -15,7 +15,7 @@ def take(page: Any, name: str) -> None:
         page.screenshot(path=f"{PICTURES}/{name}.png", full_page=True)
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (390, "dark")])
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), pytest.param(1400, "light", marks=pytest.mark.long)])
 def test_an_option_is_found_and_becomes_a_dimension(signed_in, complaints, furnished, width: int, scheme: str) -> None:
     page = signed_in(width=width, color_scheme=scheme)
     page.goto(f"/plans/new/?target={furnished.target.pk}&title=Engines")
@@ -37,7 +37,7 @@ def test_an_option_is_found_and_becomes_a_dimension(signed_in, complaints, furni
     assert complaints == []
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1400, "dark"), (390, "light")])
+@pytest.mark.parametrize(("width", "scheme"), [(390, "light"), pytest.param(1400, "dark", marks=pytest.mark.long)])
 def test_a_start_says_how_many_runs_it_is(signed_in, complaints, furnished, width: int, scheme: str) -> None:
     page = signed_in(width=width, color_scheme=scheme)
     page.goto(f"/runs/new/?target={furnished.target.pk}")

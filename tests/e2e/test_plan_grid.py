@@ -14,7 +14,7 @@ from apps.studies.models import Configuration, Plan, Study
 from apps.studies.plans.plan_import import save_plan
 from apps.studies.plans.schema import plan_of
 from tests.dashboard import world
-from tests.e2e.looking import broken_rules
+from tests.e2e.looking import broken_rules, in_sizes
 from tests.e2e.test_plan_page import tell
 from tests.e2e.test_plans import look, measure
 
@@ -33,10 +33,10 @@ def iozone_plan(furnished: world.World, files: int = 6) -> Plan:
         {"name": f"{rw}-{file}-{record}", "label": f"{rw} {MIB << file >> 20} MiB by {4 << record} KiB", "tool": "fio",
          "file_size": MIB << file, "block_size": (4 * KIB) << record,
          "job": {"rw": rw, "direct": True, "sync": "none", "time_based": False}}
-        for rw in ("write", "read")
         for file in range(files)
         for record in range(0, 12, 2)
         if (4 * KIB) << record <= MIB << file
+        for rw in ("write", "read")
     ]  # fmt: skip
     written = {
         "name": "iozone", "title": "Files by records", "stopping": {"kind": "fixed", "rounds": 1}, "points": points,
@@ -57,7 +57,7 @@ def test_a_grid_by_keyboard_while_it_changes_and_on_a_phone(
     with lab_scope(furnished.lab.pk):
         plan = iozone_plan(furnished)
         services.start_plan(plan, actor="eve")
-    for _ in range(40):
+    for _ in range(24):  # both kinds with files of 1 and 2 MiB, and some of 4
         measure(furnished, plan, by_size)
     with lab_scope(furnished.lab.pk):
         run = Run.objects.open().get(planned_run__row__plan=plan)
@@ -106,8 +106,8 @@ def test_a_grid_by_keyboard_while_it_changes_and_on_a_phone(
     look(page, "grid")
     page.go_back()
     page.wait_for_url(f"**/{GRID}")
-    for width, scheme in ((390, "dark"), (1920, "light"), (768, "dark")):
-        other: Page = signed_in("viewer", width=width, color_scheme=scheme, reduced_motion="reduce")
+    other: Page = signed_in("viewer")
+    for width, scheme in in_sizes(other, (390, "dark"), (1920, "light"), (768, "dark")):
         other.goto(f"/plans/{plan.pk}/{GRID}&metric=iops")
         other.locator("table.plan-grid").last.locator("button").first.click()
         expect(other.locator(".plan-chosen-title strong")).to_be_visible()

@@ -15,7 +15,7 @@ from apps.plans import services
 from apps.runs.models import Attempt, Run
 from apps.runs.states import State
 from tests.dashboard import world
-from tests.e2e.looking import broken_rules
+from tests.e2e.looking import broken_rules, in_sizes
 from tests.e2e.test_plans import as_a_disk, look, make, measure
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -68,8 +68,8 @@ def test_any_metric_by_keyboard_and_the_live_part_keeps_it(
     expect(page.locator(".plan-cell-now .plan-value")).to_have_text("10.0\u00a0k/s now")
     assert page.url.endswith("?metric=iops")
     look(page, "plan-page")
-    for width, scheme in ((390, "dark"), (1920, "light")):
-        other: Page = signed_in("viewer", width=width, color_scheme=scheme)
+    other: Page = signed_in("viewer")
+    for width, scheme in in_sizes(other, (390, "dark"), (1920, "light")):
         other.goto(f"/plans/{plan.pk}/?metric=clat_p99")
         expect(other.locator(".plan-cell-now")).to_be_visible()
         look(other, f"plan-page-{width}-{scheme}")

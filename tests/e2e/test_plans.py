@@ -25,7 +25,7 @@ from apps.studies.models import Plan, Study
 from apps.studies.plans.plan_import import save_plan
 from apps.studies.plans.schema import plan_of
 from tests.dashboard import world
-from tests.e2e.looking import broken_rules
+from tests.e2e.looking import broken_rules, in_sizes
 from tests.e2e.looking import look as look_at
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -118,8 +118,8 @@ def test_a_search_for_saturation_draws_its_curve_while_it_runs(
     assert broken_rules(page) == []
     assert complaints == []
     look(page, "saturation")
-    for width, scheme in ((390, "light"), (1280, "dark")):
-        other: Page = signed_in("viewer", width=width, color_scheme=scheme)
+    other: Page = signed_in("viewer")
+    for width, scheme in in_sizes(other, (390, "light"), (1280, "dark")):
         other.goto(f"/plans/{plan.pk}/")
         await_drawn(other, "chart-saturation", 0, 6)
         look(other, f"saturation-{width}-{scheme}")
@@ -151,8 +151,8 @@ def test_rounds_of_a_steady_state_and_a_schedule(furnished: world.World, signed_
     page.get_by_role("button", name="Pause the schedule").click()
     expect(page.get_by_role("button", name="Resume the schedule")).to_be_visible()
     assert complaints == []
-    for width, scheme in ((390, "dark"), (1280, "dark")):
-        other: Page = signed_in("viewer", width=width, color_scheme=scheme)
+    other: Page = signed_in("viewer")
+    for width, scheme in in_sizes(other, (390, "dark"), (1280, "dark")):
         other.goto(f"/plans/{plan.pk}/")
         await_drawn(other, "chart-steady-1", 2, 5)
         look(other, f"steady-{width}-{scheme}")
@@ -166,7 +166,7 @@ def test_the_form_of_a_schedule_begins_with_the_readers_own_zone(furnished: worl
     expect(page.locator("#id_time_zone")).to_have_value("Asia/Tokyo")
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), pytest.param(1280, "light", marks=pytest.mark.long)])
 def test_targets_are_found_and_chosen_by_host(
     furnished: world.World, signed_in: Any, complaints: list[str], width: int, scheme: str
 ) -> None:
@@ -247,8 +247,8 @@ def test_a_schedule_says_what_became_of_its_times_and_leads_to_a_trend(
     expect(page.locator("table.watches tbody th a")).to_have_count(1)
     assert page.locator("table.watches tbody th a").inner_text() in watch
     look(page, "schedule-trends")
-    for width, scheme in ((390, "dark"), (390, "light"), (1280, "dark")):
-        other: Page = signed_in("viewer", width=width, color_scheme=scheme)
+    other: Page = signed_in("viewer")
+    for width, scheme in in_sizes(other, (390, "dark"), (390, "light"), (1280, "dark")):
         other.goto(f"/plans/{plan.pk}/")
         expect(other.locator("table.watches")).to_be_visible()
         look(other, f"schedule-trends-{width}-{scheme}")
@@ -301,8 +301,8 @@ def test_a_report_chosen_in_the_form_brings_its_order_and_guards(
     with lab_scope(furnished.lab.pk):
         made = Plan.objects.get(title="Again")
         assert (made.order, [guard.kind for guard in made.guards.all()]) == ("sequential", ["cache_rule"])
-    for width, scheme in ((390, "light"), (1280, "dark")):
-        other: Page = signed_in("engineer", width=width, color_scheme=scheme)
+    other: Page = signed_in("engineer")
+    for width, scheme in in_sizes(other, (390, "light"), (1280, "dark")):
         for name, address in (("plan", f"/plans/{made.pk}/"), ("new", "/plans/new/"), ("list", "/plans/")):
             other.goto(address)
             look(other, f"{name}-{width}-{scheme}")

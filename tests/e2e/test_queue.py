@@ -11,6 +11,7 @@ from apps.runs.services import cancel_run, offer_next_run
 from apps.runs.states import State
 from tests.dashboard import world
 from tests.e2e.looking import faults
+from tests.sampling import sample
 
 pytestmark = pytest.mark.browser
 
@@ -109,10 +110,13 @@ def test_its_pages_are_for_everybody_light_dark_and_on_a_phone(
     ]  # fmt: skip
     page: Page = signed_in("engineer")
     page.route("**/events/runs/*/", lambda route: route.fulfill(status=204))
-    assert faults(page, addresses, complaints) == {}
+    assert faults(page, sample(addresses, 4), complaints) == {}
 
 
-@pytest.mark.parametrize("width", [390, 768, 1024, 1440, 1920])
-def test_the_page_itself_never_scrolls_sideways(furnished: world.World, page: Page, width: int) -> None:
-    page.set_viewport_size({"width": width, "height": 900})
-    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+def test_the_page_itself_never_scrolls_sideways(furnished: world.World, page: Page) -> None:
+    sideways = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    beyond = {}
+    for width in (390, 768, 1024, 1440, 1920):
+        page.set_viewport_size({"width": width, "height": 900})
+        beyond[width] = page.evaluate(sideways)
+    assert {width: pixels for width, pixels in beyond.items() if pixels > 0} == {}

@@ -16,7 +16,7 @@ def shoot(page: Any, name: str) -> None:
         page.screenshot(path=f"{folder}/{name}.png", full_page=True)
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (390, "dark")])
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), pytest.param(1400, "light", marks=pytest.mark.long)])
 def test_an_option_is_found_set_and_in_the_job_file(
     signed_in: Any, complaints: list[str], width: int, scheme: str
 ) -> None:

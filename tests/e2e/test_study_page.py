@@ -52,7 +52,7 @@ def test_a_report_is_read_by_everybody_and_prints_without_the_site_around_it(rep
     assert complaints == []
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), pytest.param(1280, "light", marks=pytest.mark.long)])
 def test_a_published_study_is_repeated_from_its_page(report, signed_in, complaints, width: int, scheme: str) -> None:
     page = signed_in("engineer", width=width, color_scheme=scheme)
     page.goto(f"/studies/{SLUG}/")

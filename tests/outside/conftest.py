@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from bin._lib import packages
+from tests.outside import filled
 from tests.outside.product import Client, Product
 
 
@@ -27,7 +28,8 @@ def _folder() -> Path:
 def prepared() -> Product:
     """A product that was started once and stopped: the others begin with a copy of its data folder.
 
-    Made once for a run of `bin/test`, whatever the number of its workers. While you write tests,
+    Made once for a run of `bin/test`, whatever the number of its workers; with the tables and reports that this run has
+    filled before, in the long form from nothing. While you write tests,
     `SPINDLE_PREPARED=/tmp/some-folder` keeps it for the next runs too; `bin/up` brings an older one up to date.
     """
     if not packages.is_ready("run"):
@@ -39,6 +41,8 @@ def prepared() -> Product:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not signing_in.exists():
             shutil.rmtree(first.data, ignore_errors=True)
+            if filled.is_offered():
+                filled.fill(first.data)
             with first:
                 first.stop()
             signing_in.write_text(json.dumps([first.email, first.password]))

@@ -1,18 +1,16 @@
 """What is said of a run is so: why it waits, that it is being read, that it is overdue."""
 
 import re
-import shutil
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import psutil
 import pytest
 
-from tests.outside.conftest import _folder
 from tests.outside.lab_host import ENDED, everything
-from tests.outside.product import Product, wait_until
+from tests.outside.product import Client, Product, wait_until
 
 pytestmark = pytest.mark.outside
 SHORT = {"rw": "write", "block_size": 65536, "file_size": 1 << 20}
@@ -20,16 +18,17 @@ LONG = {**SHORT, "runtime": 20, "time_based": True}
 
 
 class Bench:
-    """A product of its own, whose worker, agent and fio may be stopped."""
+    """The host of the product's own agent. Its worker, agent and fio may be stopped, if they go on afterwards."""
 
-    def __init__(self, product: Product) -> None:
-        self.product, self.owner = product, product.owner()
-        self.admin = product.client(product.make_token("admin"))
+    def __init__(self, product: Product, owner: Client, admin: Client) -> None:
+        self.product, self.owner, self.admin = product, owner, admin
 
     def target(self) -> dict[str, Any]:
+        """Return what the product's own agent offers; its host was there before those of other tests."""
+
         def found() -> Any:
             targets = self.admin.get("/api/v1/targets/?limit=200").json()["results"]
-            return next((one for one in targets if one["takes_runs"]), None)
+            return min((one for one in targets if one["takes_runs"]), key=lambda one: int(one["host"]), default=None)
 
         return dict(wait_until("the agent offers its directory", 60, found))
 
@@ -58,14 +57,10 @@ class Bench:
         return self.owner.get(path).text
 
 
-@pytest.fixture(scope="module")
-def bench() -> Iterator[Bench]:
-    folder = _folder()
-    try:
-        with Product(folder, env={"SPINDLE_RUN_MARGIN": "4"}) as product:
-            yield Bench(product)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+@pytest.fixture
+def bench(product: Product, owner: Client, admin: Client) -> Bench:
+    """The shared product: no other test runs meanwhile, and each of these lets go on what it has stopped."""
+    return Bench(product, owner, admin)
 
 
 def test_a_run_is_not_finished_before_its_samples_are_there(bench: Bench) -> None:
@@ -113,7 +108,7 @@ def test_the_wait_is_explained_and_ends_with_it(bench: Bench) -> None:
 
     # a host in quarantine, or revoked, is no host that is merely busy
     agents = bench.page("/lab/agents/")
-    number = re.findall(r"/lab/agents/(\d+)/quarantine/", agents)[0]
+    number = min(re.findall(r"/lab/agents/(\d+)/quarantine/", agents), key=int)
     bench.owner.post(f"/lab/agents/{number}/quarantine/")
     third = bench.start(SHORT)
     for text in (bench.read(third)["waiting_because"], bench.page(f"/runs/{third}/")):
@@ -139,8 +134,10 @@ def test_a_dead_host_is_named_as_such(bench: Bench) -> None:
 
 
 @pytest.mark.long
-def test_a_fio_that_hangs_is_overdue_after_its_own_time(bench: Bench) -> None:
+def test_a_fio_that_hangs_is_overdue_after_its_own_time(own_product: Callable[..., Product]) -> None:
     """One second of work: three times that and the margin (here 4 s, by default 5 min) are its limit."""
+    product = own_product(env={"SPINDLE_RUN_MARGIN": "4"})
+    bench = Bench(product, product.owner(), product.client(product.make_token("admin")))
     run = bench.start({**SHORT, "runtime": 2, "time_based": True, "rw": "randwrite"})
     bench.until(run, "runs", lambda now: now["state"] == "running")
     stopped: list[psutil.Process] = []

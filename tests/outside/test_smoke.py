@@ -24,12 +24,20 @@ def test_a_script_reads_and_uploads_with_a_token(product: Product, admin: Client
     assert upload["files"][0]["format"] == "dd"
 
 
+def test_a_stopped_product_goes_on_with_what_its_first_start_has_made(product: Product, owner: Client) -> None:
+    """The fixture `prepared` starts and stops the first one, and this one begins with a copy of its data folder."""
+    assert "with the password" not in product.output
+    assert f"Sign in as {product.email}." in product.output
+    assert owner.get("/").status == 200
+
+
 def test_every_process_can_be_found(product: Product) -> None:
     assert (
         len({product.pid(name) for name in ("web", "worker", "dispatcher", "beat", "agent", "valkey", "postgres")}) == 7
     )
 
 
+@pytest.mark.long
 def test_a_product_of_ones_own_can_be_stopped_and_started_again(own_product: Callable[..., Product]) -> None:
     mine = own_product()
     mine.stop()

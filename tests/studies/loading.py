@@ -14,6 +14,7 @@ import pytest
 from django.db import connection, transaction
 from django.test import override_settings
 
+from apps.dashboard import prepare_state
 from apps.dashboard.published.load import load_all, load_study
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
@@ -60,10 +61,14 @@ def load_into(artefacts: Path) -> Said:
 
 
 def fill(artefacts: str) -> None:
-    """Do so for `bin/test`: its workers copy the database (SPINDLE_TEST_REPORTS) and read the folder."""
+    """Do so for `bin/test`: its workers copy the database (SPINDLE_TEST_REPORTS) and read the folder.
+
+    The database is marked as prepared, so that a product that begins with a copy does not load them again.
+    """
     folder = Path(artefacts)
     folder.mkdir()
     (folder / SAID).write_text(json.dumps(load_into(folder)))
+    prepare_state.remember()
 
 
 @pytest.fixture(scope="session")
