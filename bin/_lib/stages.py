@@ -1,7 +1,7 @@
 """What `bin/test` gives to pytest, stage by stage.
 
-Workers: two, one for each core; three in the browser, where each waits half a second on every page; none where figures
-are taken. Fault tests wait too, but with patience for a host of two.
+Workers: two, one for each core, where tests compute; three where they wait much: for faults to be noticed and for pages in
+the browser; none where figures are taken.
 """
 
 from pathlib import Path
@@ -26,7 +26,7 @@ def everything(form: str) -> list[str]:
 
 
 def faults(*, long: bool) -> list[str]:
-    return ["-m", in_form("faults", long), *workers(2), *files_with("faults")]
+    return ["-m", in_form("faults", long), *workers(3), *files_with("faults")]
 
 
 def outside(*, long: bool) -> list[str]:

@@ -55,7 +55,9 @@ def _stream(run: Run, who: Any, *acts: Act, last: str = "") -> tuple[int, list[s
             sent.append(event)
 
         task = asyncio.create_task(events.run_events(scope, receive, send, run.pk))
-        await until_subscribed()
+        listens = asyncio.create_task(until_subscribed())
+        await asyncio.wait([task, listens], return_when=asyncio.FIRST_COMPLETED)  # a stranger is sent away before
+        listens.cancel()
         for act in acts:
             await act()
             await asyncio.sleep(0.2)
