@@ -6,7 +6,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,7 @@ from bin._lib.supervisor import Supervisor
 
 WEB_PATIENCE = 60  # seconds until the first answer
 WORKER_PATIENCE = 60
+NODES = {"worker": "celery", "dispatcher": "dispatcher"}  # as Celery calls them, before the host's name
 
 
 @dataclass(frozen=True)
@@ -80,14 +81,15 @@ class Programs:
         """Ask every process until it answers; return a sentence for each that does not."""
         questions: dict[str, Callable[[], bool]] = {
             "web": self.web_processes_answer,
-            "worker": lambda: self.worker_answers("celery"),
-            "dispatcher": lambda: self.worker_answers("dispatcher"),
             "beat": lambda: self.supervisor.is_alive("beat") and health.schedule_is_fresh(self.schedule),
             "agent": lambda: self.supervisor.is_alive("agent"),  # whether it has reached the server is told before
         }
         end = time.monotonic() + WORKER_PATIENCE
-        while missing := [name for name, answers in questions.items() if not answers()]:
-            if time.monotonic() > end:
+        missing = ["web", *NODES, "beat", "agent"]
+        while True:
+            nodes = self.silent_nodes([name for name in missing if name in NODES])
+            missing = [name for name in missing if name in nodes or (name in questions and not questions[name]())]
+            if not missing or time.monotonic() > end:
                 break
             self.supervisor.wait(0.5)
         several = {"web": f"one of {self.web_workers} web processes"} if self.web_workers > 1 else {}
@@ -96,13 +98,16 @@ class Programs:
             for name in missing
         ]
 
-    def worker_answers(self, name: str) -> bool:
-        asked = commands.worker_health(str(PYTHON), f"{name}@{socket.gethostname()}")
-        environment = {**os.environ, **self.env}
+    def silent_nodes(self, names: Sequence[str]) -> set[str]:
+        """Ask these workers at once, for each question starts a program; return those that do not answer."""
+        nodes = {name: f"{NODES[name]}@{socket.gethostname()}" for name in names}
+        if not nodes:
+            return set()
         done = subprocess.run(
-            asked, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False
-        )
-        return done.returncode == 0
+            commands.worker_health(str(PYTHON), ",".join(nodes.values())), cwd=ROOT, env={**os.environ, **self.env},
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+        return {name for name, node in nodes.items() if f"{node}: OK" not in done.stdout}
 
     def start_agent(self, token: str | None) -> None:
         """Build the agent's program as other hosts get it, enrol it once, start it."""

@@ -5,7 +5,9 @@ import time
 from pathlib import Path
 
 print(*sys.argv, flush=True)
-if "inspect" in sys.argv:  # a worker that is asked whether it is there
+if "inspect" in sys.argv:  # workers that are asked whether they are there
+    for node in sys.argv[sys.argv.index("--destination") + 1].split(","):
+        print(f"->  {node}: OK\n        pong")
     sys.exit()
 if "--schedule" in sys.argv:
     Path(sys.argv[sys.argv.index("--schedule") + 1]).touch()
