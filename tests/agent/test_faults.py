@@ -263,7 +263,8 @@ def test_cancel_while_uploading_does_not_change_how_it_ended(host: Host, server:
     host.start()
     until(lambda: (host.spool(attempt) / "exit.json").exists(), "the end of fio")
     server.cancel(attempt)
-    time.sleep(0.6)
+    polls = len(server.polls)
+    until(lambda: len(server.polls) > polls + 1, "a poll after the one that was answered with it")
     server.refuse_with.clear()
     assert host.ended(attempt) == "finished"
 
@@ -418,6 +419,8 @@ def test_server_that_says_no_to_the_poll(host: Host, server: FakeServer, status:
     if status == 401:
         assert process.wait(5) == 2
     else:
+        polls = len(server.polls)
+        until(lambda: len(server.polls) > polls, "another poll")
         assert process.poll() is None
 
 

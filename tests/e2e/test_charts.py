@@ -188,8 +188,8 @@ def test_what_was_printed_is_said_to_the_keyboard_too(desk: Page) -> None:
 def test_mb_or_mib_is_chosen_once_for_all_pages(desk: Page, furnished: Any) -> None:
     settled(desk, furnished.finished.get_absolute_url())
     assert "MiB/s" not in desk.locator(".sample-groups").inner_text()
-    desk.get_by_role("button", name="MiB/s").click()
-    desk.wait_for_load_state("networkidle")
+    with desk.expect_navigation(wait_until="networkidle"):
+        desk.get_by_role("button", name="MiB/s").click()
     assert desk.url.endswith(furnished.finished.get_absolute_url())
     assert "MiB/s" in desk.locator(".sample-groups").inner_text()
     assert desk.evaluate("document.documentElement.dataset.base") == "1024"

@@ -65,6 +65,7 @@ def test_evidence_and_preparations_can_be_read(
 ) -> None:
     plan, run = guarded
     page = signed_in(width=width, color_scheme=scheme)
+    opened = 0
     for name, address, words in (
         ("run", run.get_absolute_url(), "on the host, right before fio"),
         ("plan", plan.get_absolute_url(), "1 of 1 passes"),
@@ -77,8 +78,10 @@ def test_evidence_and_preparations_can_be_read(
         for summary in page.locator("details:not([open]) > summary").all():
             if summary.is_visible() and ("Figures" in summary.inner_text() or "ait" in summary.inner_text()):
                 summary.click()
+                opened += 1
         sideways = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert sideways <= 0, f"{name} scrolls sideways by {sideways} px"
         if PICTURES:
             page.screenshot(path=Path(PICTURES) / f"{name}-{width}-{scheme}.png", full_page=True)
+    assert opened
     assert complaints == []

@@ -23,7 +23,8 @@ def test_from_runs_to_a_wiki_page(signed_in, cast, complaints):
     page.get_by_label("Title", exact=True).fill("Disco o memoria")
     page.get_by_label("Language", exact=True).select_option("it")
     is_accessible(page)
-    page.get_by_role("button", name="Save").click()
+    with page.expect_navigation():
+        page.get_by_role("button", name="Save").click()
 
     page.goto("/runs/?q=bench-own")
     page.get_by_label("All on this page").check()
@@ -45,7 +46,8 @@ def test_from_runs_to_a_wiki_page(signed_in, cast, complaints):
     page.locator("#share-menu summary").click()
     page.get_by_role("link", name="Add to study…").click()
     page.get_by_label("Title").fill("Scrivere")
-    page.get_by_role("button", name="Add to study").click()
+    with page.expect_navigation():
+        page.get_by_role("button", name="Add to study").click()
     is_accessible(page)
 
     page.goto("/studies/disco-o-memoria/wiki/")
@@ -56,7 +58,8 @@ def test_from_runs_to_a_wiki_page(signed_in, cast, complaints):
     expect(page.get_by_role("region", name="Preview").get_by_role("img")).to_have_js_property("complete", True)
     is_accessible(page)
     page.get_by_role("combobox", name="Format").select_option("markdown")
-    page.get_by_role("button", name="Show").click()
+    with page.expect_navigation():
+        page.get_by_role("button", name="Show").click()
     assert page.get_by_role("textbox", name="Markdown").input_value().startswith("## Disco o memoria")
     assert complaints == []
 

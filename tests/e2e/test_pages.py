@@ -140,10 +140,13 @@ def test_the_run_page_is_live_while_fio_runs(signed_in, furnished):
 def test_the_run_page_looks_again_when_the_run_has_ended(signed_in, furnished):
     page = signed_in()
     stream = 'event: state\ndata: {"state": "cancelled", "ended": true}\n\n'
-    page.route("**/events/runs/*/", lambda route: route.fulfill(body=stream, content_type="text/event-stream"))
+    held = []
+    page.route("**/events/runs/*/", held.append)
+    with page.expect_request("**/events/runs/*/"):
+        page.goto(furnished.queued.get_absolute_url())
     with lab_scope(furnished.lab.pk):
         Run.objects.filter(pk=furnished.queued.pk).update(state="cancelled", problem="Cancelled by a test.")
-    page.goto(furnished.queued.get_absolute_url())
+    held[0].fulfill(body=stream, content_type="text/event-stream")
     expect(page.get_by_text("Cancelled by a test.")).to_be_visible()
 
 
@@ -207,9 +210,14 @@ def test_the_keyboard_alone_reaches_everything(signed_in, furnished):
     page.keyboard.press("Enter")
     page.wait_for_url("**/runs/new/")
     page.get_by_label("Repetitions").focus()
-    page.keyboard.press("Enter")  # a form is sent by its first button: that must never be one that starts anything
-    page.wait_for_load_state("networkidle")
+    with lab_scope(furnished.lab.pk):
+        before = Run.objects.count()
+    with page.expect_navigation():
+        page.keyboard.press("Enter")  # a form is sent by its first button: that must never be one that starts anything
+    expect(page.locator("#equivalent")).to_contain_text("rw=randread")
     assert page.url.endswith("/runs/new/")
+    with lab_scope(furnished.lab.pk):
+        assert Run.objects.count() == before
 
 
 def test_a_menu_opens_and_closes_by_keyboard(signed_in, furnished):
@@ -227,6 +235,8 @@ def test_removing_a_member_asks_first(signed_in, furnished):
     page.goto("/lab/")
     asked = []
     page.on("dialog", lambda dialog: (asked.append(dialog.message), dialog.dismiss()))
+    page.evaluate("addEventListener('submit', (event) => { window.isStopped = event.defaultPrevented; })")
     page.get_by_role("button", name="Remove viewer@example.org").click()
+    assert page.evaluate("window.isStopped") is True
     assert "lose access at once" in asked[0]
     expect(page.get_by_text("viewer@example.org").first).to_be_visible()

@@ -59,7 +59,8 @@ def test_any_metric_by_keyboard_and_the_live_part_keeps_it(
     page.locator("#plan-metric-bandwidth").focus()
     page.keyboard.press("Tab")
     expect(page.locator("#plan-metric-iops")).to_be_focused()
-    page.wait_for_timeout(2500)  # a new live part comes meanwhile
+    tell(run, 200e6)
+    expect(page.locator(".plan-cell-now .plan-value")).to_have_text("200\u00a0MB/s now")
     expect(page.locator("#plan-metric-iops")).to_be_focused()
     page.keyboard.press("Enter")
     page.wait_for_url("**/?metric=iops")
@@ -90,14 +91,15 @@ def test_the_form_of_runs_finds_targets_as_that_of_plans(
     # the form asks for its job file once as it opens; a slow machine is idle before it has begun that
     with page.expect_response(lambda got: got.request.method == "POST"):
         page.goto("/runs/new/")
-    posts: list[str] = []
-    page.on("request", lambda sent: posts.append(sent.url) if sent.method == "POST" else None)
+    page.evaluate(
+        "for (const type of ['input', 'change', 'submit']) "
+        "document.getElementById('run-form').addEventListener(type, () => { window.heard = type; })"
+    )
     page.get_by_label("Find hosts and targets").fill("rack0 nvme")
     expect(page.locator("[data-target-status]")).to_contain_text("10 shown")
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")
-    page.wait_for_timeout(800)
-    assert posts == [], "the search is no part of the form"
+    assert page.evaluate("window.heard") is None, "the search is no part of the form"
     page.get_by_role("button", name="Choose all shown").click()
     expect(page.locator("[data-target-status]")).to_contain_text("10 of ")
     expect(page.locator("#equivalent")).to_contain_text("30 runs")

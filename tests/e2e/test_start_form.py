@@ -27,6 +27,7 @@ def test_an_option_is_found_set_and_in_the_job_file(
     search.fill("rate limit")
     expect(page.get_by_text("2 options")).to_be_visible()
     expect(page.get_by_label("Rate limit, bytes/s")).to_be_visible()
+    expect(page.get_by_label("Nice")).to_be_attached()
     expect(page.get_by_label("Nice")).to_be_hidden()
     page.get_by_label("Rate limit, bytes/s").fill("10m,5m")
     expect(page.locator("#equivalent")).to_contain_text("rate=10m,5m")

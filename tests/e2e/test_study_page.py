@@ -45,6 +45,7 @@ def test_a_report_is_read_by_everybody_and_prints_without_the_site_around_it(rep
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.emulate_media(media="print", color_scheme="dark")
     for hidden in (".site-header", ".site-footer", ".contents", ".export-menu"):
+        expect(page.locator(hidden).first).to_be_attached()
         expect(page.locator(hidden).first).to_be_hidden()
     expect(page.locator("#table-crs4-t-read")).to_be_visible()
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from apps.agents.models import Agent
+from apps.agents.tasks import dispatch_host, dispatch_waiting
 from apps.labs.isolation import lab_scope
 from apps.runs.models import Attempt
 from apps.runs.states import State
@@ -70,6 +71,8 @@ def test_the_same_secret_on_another_machine_is_a_quarantine_without_work(stack: 
     run = stack.run(seconds=1)
     stack.start_beat()
     time.sleep(15)  # the beat's turn, and several polls of both
+    dispatch_waiting()
+    assert dispatch_host(stack.now(run).host_id) is None
     with lab_scope(stack.lab.pk):
         assert not Attempt.objects.exists()
     assert stack.now(run).state == State.QUEUED

@@ -269,12 +269,15 @@ def check_steps(plan: Plan) -> None:
 
 
 def check_what_was_killed(night: Night, plan: Plan) -> None:
-    """What was killed while fio ran did not finish, and the page lists it with the run that made its step again."""
+    """Check that fio was killed while it ran, that such a run did not finish, unless it had ended just before, and that
+    the page lists it with the run that made its step again.
+    """
     page = ExecutionPage(Plan.objects.whole().get(pk=plan.pk))
     again = {entry.run.pk: entry.again for entry in page.failed_runs}
     failed = set(Run.objects.exclude(state=State.FINISHED).values_list("pk", flat=True))
     assert set(again) == failed
     assert None not in again.values()
+    assert night.killed
     for attempt in Attempt.objects.filter(pk__in=night.killed):
         assert attempt.state in (State.FAILED, State.INTERRUPTED, State.FINISHED)
         assert attempt.state != State.FINISHED or attempt.exit_status == 0, "it had ended before"

@@ -11,6 +11,7 @@ from apps.labs.isolation import lab_scope
 from apps.plans import services
 from apps.plans.models import Execution, load_plan
 from apps.plans.plan_request import read_jobs, vary_jobs
+from apps.plans.tasks import advance_host
 from apps.runs.models import Attempt, Run
 from apps.studies.models import Plan, PlannedRun
 from apps.studies.plans.plan_page import CELL_METRICS, PlanPage
@@ -155,6 +156,8 @@ def test_a_pause_lets_the_running_cell_end_and_starts_no_other(stack: Stack) -> 
         until("nothing runs", 60, lambda: not Run.objects.open().exists())
         count = Run.objects.count()
         assert count < 2 * ROUNDS
+        assert advance_host(plan.pk, stack.target().host_id) == "does not run"
+        assert Run.objects.count() == count
         services.resume_plan(plan, actor="test")
     until(lambda: f"the plan is done\n{stack.logs()}", 120, lambda: state(stack, plan) == "done")
     check_ledger(stack, plan)
