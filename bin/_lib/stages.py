@@ -1,7 +1,7 @@
 """What `bin/test` gives to pytest, stage by stage.
 
-Workers: two, one for each core, where tests compute; three where they wait much: for faults to be noticed and for pages in
-the browser; none where figures are taken.
+Workers: three on two cores, for many tests wait: for agents, for faults to be noticed, for pages in the browser. Two where
+each starts a whole product; none where figures are taken.
 """
 
 from pathlib import Path
@@ -22,7 +22,7 @@ def everything(form: str) -> list[str]:
         form: "fast" (no slow test at all), "usual" (no test marked `long`) or "long" (all).
     """
     left_out = {"fast": SLOW, "usual": f"{OWN_STAGE} or long", "long": OWN_STAGE}[form]
-    return ["-m", f"not ({left_out})", *workers(2)]
+    return ["-m", f"not ({left_out})", *workers(3)]
 
 
 def faults(*, long: bool) -> list[str]:

@@ -18,10 +18,8 @@ from django.db import connection
 from apps.core.pubsub import client
 
 NAMES = ("web", "worker", "dispatcher")
-REST_S, TASKS_S = (
-    10.0,
-    0.5,
-)  # until nobody is in a transaction; for tasks, which may be those that a kill has left behind
+REST_S = 10.0  # until nobody is in a transaction
+TASKS_S = 0.5  # until no task waits; those that a kill has left behind may wait for long
 LISTS = ("spindle", "dispatch")
 WORKING = """
     SELECT count(*) FROM pg_stat_activity
