@@ -174,9 +174,12 @@ def _offers(agent: Agent, known: list[int]) -> list[dict[str, Any]]:
         host__agent=agent.pk,
         host__agent__state=Agent.State.APPROVED,
     )
+    numbers = list(offered.exclude(pk__in=known).order_by().values_list("pk", flat=True))
+    if not numbers:  # nearly always; the ORM takes ten times as long to compose the statement below
+        return []
     place = ("run__planned_run__row__configuration", "run__planned_run__row__plan__study", "run__planned_run__point")
     of_study = ("run__study_run__configuration__study",)
-    attempts = offered.exclude(pk__in=known).select_related("run__workload", "run__target", *place, *of_study)
+    attempts = offered.filter(pk__in=numbers).select_related("run__workload", "run__target", *place, *of_study)
     return [describe_offer(attempt) for attempt in attempts]
 
 
