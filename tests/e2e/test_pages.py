@@ -141,7 +141,7 @@ def test_the_run_page_looks_again_when_the_run_has_ended(signed_in, furnished):
     page = signed_in()
     stream = 'event: state\ndata: {"state": "cancelled", "ended": true}\n\n'
     held = []
-    page.route("**/events/runs/*/", held.append)
+    page.route("**/events/runs/*/", lambda route: held.append(route))  # Playwright takes functions alone
     with page.expect_request("**/events/runs/*/"):
         page.goto(furnished.queued.get_absolute_url())
     with lab_scope(furnished.lab.pk):

@@ -119,7 +119,9 @@ def test_a_worker_killed_while_reading_in_leaves_one_result(stack: Stack) -> Non
     sweep()  # published again, although the first task still waits in the broker: it comes twice
     stack.start_worker()
     stack.wait_until_read_in(run)
-    stack.wait_until_read_in(stack.run(seconds=1))  # the worker takes one task after the other: the second came before
+    later = stack.run(seconds=1)
+    stack.wait_for(later, State.FINISHED)
+    stack.wait_until_read_in(later)  # the worker takes one task after the other: the second came before
     _assert_whole(stack, run)
     with lab_scope(stack.lab.pk):
         assert not Chunk.objects.filter(attempt__run=run, data__isnull=False).exists()
