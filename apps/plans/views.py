@@ -117,14 +117,14 @@ def plan(request: LabRequest, pk: int) -> HttpResponse:
     htmx: Any = request.htmx  # type: ignore[attr-defined]
     if htmx and not htmx.history_restore_request:  # on Back the whole page is asked for
         return HttpResponse(_live_part(request, asked, may_edit=may_edit, is_own=is_own))
-    found = _load_plan(pk)
-    page = ExecutionPage(found, read_view(request.GET))
+    plan = _load_plan(pk)
+    page = ExecutionPage(plan, read_view(request.GET))
     results = PlanResults(page.matrix, is_live=page.is_live)
     is_ahead = page.execution is None or page.execution.has_ended
     context = {
-        "page": page, "plan": found, "may_edit": may_edit, "results": results, "panel": SchedulePanel(found),
+        "page": page, "plan": plan, "may_edit": may_edit, "results": results, "panel": SchedulePanel(plan),
         "is_own": is_own,
-        "estimate": page.estimate if is_ahead else None, "start_form": _start_form(request, found, may_edit=may_edit),
+        "estimate": page.estimate if is_ahead else None, "start_form": _start_form(request, plan, may_edit=may_edit),
     }  # fmt: skip
     return render(request, "plans/plan.html", context)
 
@@ -133,12 +133,12 @@ def plan(request: LabRequest, pk: int) -> HttpResponse:
 @member_required()
 def results(request: LabRequest, pk: int) -> HttpResponse:
     """Return the charts of a plan alone; 204 where the page has them already."""
-    found: Plan = get_object_or_404(Plan.objects.whole(), pk=pk)
-    page = ExecutionPage(found)
+    plan: Plan = get_object_or_404(Plan.objects.whole(), pk=pk)
+    page = ExecutionPage(plan)
     results = PlanResults(page.matrix, is_live=page.is_live)
     if request.GET.get("have") == results.mark:
         return HttpResponse(status=204)
-    return render(request, "plans/_results.html", {"results": results, "plan": found})
+    return render(request, "plans/_results.html", {"results": results, "plan": plan})
 
 
 def _load_plan(pk: int) -> Plan:
@@ -174,11 +174,11 @@ def _live_part(request: LabRequest, asked: Plan, *, may_edit: bool, is_own: bool
 def _render_live_part(
     request: LabRequest, pk: int, view: MatrixView, *, may_edit: bool, is_own: bool, token_mark: str
 ) -> str:
-    found = _load_plan(pk)
-    page = ExecutionPage(found, view)
+    plan = _load_plan(pk)
+    page = ExecutionPage(plan, view)
     context = {
-        "page": page, "plan": found, "may_edit": may_edit, "is_own": is_own, "panel": SchedulePanel(found),
-        "start_form": _start_form(request, found, may_edit=may_edit),
+        "page": page, "plan": plan, "may_edit": may_edit, "is_own": is_own, "panel": SchedulePanel(plan),
+        "start_form": _start_form(request, plan, may_edit=may_edit),
     }  # fmt: skip
     return render(request, "plans/_live.html", {**context, "csrf_token": token_mark}).content.decode()
 
@@ -196,17 +196,17 @@ def _has_start_form(plan: Plan, *, may_edit: bool) -> bool:
 @member_required(Role.ENGINEER)
 def recipients(request: LabRequest, pk: int) -> HttpResponse:
     """Choose who is told what becomes of a plan, also while it runs."""
-    found = _own(request, pk)
-    form = RecipientsForm(found, request.POST if request.method == "POST" else None)
+    plan = _own(request, pk)
+    form = RecipientsForm(plan, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         try:
-            services.change_recipients(found, form.recipients, actor=str(request.user))
+            services.change_recipients(plan, form.recipients, actor=str(request.user))
         except ExecutionError as error:
             messages.error(request, str(error))
         else:
-            messages.success(request, f"Who is notified of {found} is changed.")
-        return redirect("plan", found.pk)
-    context = {"plan": found, "form": form}
+            messages.success(request, f"Who is notified of {plan} is changed.")
+        return redirect("plan", plan.pk)
+    context = {"plan": plan, "form": form}
     return render(request, "plans/recipients.html", context, status=422 if form.errors else 200)
 
 
@@ -214,54 +214,54 @@ def recipients(request: LabRequest, pk: int) -> HttpResponse:
 @member_required(Role.ENGINEER)
 def act(request: LabRequest, pk: int, act: str) -> HttpResponse:
     """Start, pause or resume a plan, retry what failed, add repetitions, or change its priority."""
-    found = _own(request, pk)
+    plan = _own(request, pk)
     try:
-        message = _do(request, found, act)
+        message = _do(request, plan, act)
     except ExecutionError as error:
         messages.error(request, str(error))
     else:
         messages.success(request, message)
-    return redirect("plan", found.pk)
+    return redirect("plan", plan.pk)
 
 
-def _cell_of(found: Plan, typed: QueryDict) -> dict[str, Any]:
+def _cell_of(plan: Plan, typed: QueryDict) -> dict[str, Any]:
     """Return row and point of the one cell that a form is about; empty where it is about the whole plan."""
     if not typed.get("row") and not typed.get("point"):
         return {}
-    row = found.rows.filter(name=typed.get("row")).first()
-    point = found.points.filter(name=typed.get("point")).first()
+    row = plan.rows.filter(name=typed.get("row")).first()
+    point = plan.points.filter(name=typed.get("point")).first()
     if row is None or point is None:
         raise ExecutionError("This cell is not in the plan any more.")
     return {"row": row, "point": point}
 
 
-def _do(request: LabRequest, found: Plan, act: str) -> str:
+def _do(request: LabRequest, plan: Plan, act: str) -> str:
     actor, typed = str(request.user), request.POST
     if act == "start":
-        form = StartForm(found, typed)
+        form = StartForm(plan, typed)
         if not form.is_valid():
             raise ExecutionError(f"{describe_errors(form)} The plan is not started.")
-        services.start_plan(found, actor=actor, **form.options)
-        return f"{found} is started."
+        services.start_plan(plan, actor=actor, **form.options)
+        return f"{plan} is started."
     if act == "pause":
-        services.pause_plan(found, actor=actor)
-        return f"{found} is paused; what runs now goes on to its end."
+        services.pause_plan(plan, actor=actor)
+        return f"{plan} is paused; what runs now goes on to its end."
     if act == "resume":
-        services.resume_plan(found, actor=actor)
-        return f"{found} goes on."
+        services.resume_plan(plan, actor=actor)
+        return f"{plan} goes on."
     if act == "retry":
-        count = services.retry_failed(found, actor=actor, **_cell_of(found, typed))
-        return f"{count} failed step{'' if count == 1 else 's'} of {found} will be made again."
+        count = services.retry_failed(plan, actor=actor, **_cell_of(plan, typed))
+        return f"{count} failed step{'' if count == 1 else 's'} of {plan} will be made again."
     if act == "priority":
         priority = Priority.find(typed.get("priority"))
         if priority is None:
             words = ", ".join(choice.label for choice in Priority)
             raise ExecutionError(f"Priority: found {typed.get('priority', '')[:40]!r}, expected one of {words}.")
-        services.change_priority(found, priority, actor=actor)
-        return f"{found} has {priority.label} priority, and so have its runs that wait."
+        services.change_priority(plan, priority, actor=actor)
+        return f"{plan} has {priority.label} priority, and so have its runs that wait."
     number = _number(typed, "repetitions", "More rounds")
     seen = _number(typed, "seen", "Rounds when you looked") if typed.get("seen") else None
-    services.add_repetitions(found, number, actor=actor, seen=seen)
+    services.add_repetitions(plan, number, actor=actor, seen=seen)
     return f"{number} more round{'' if number == 1 else 's'} of every cell."
 
 
@@ -277,18 +277,18 @@ def _number(typed: Any, name: str, label: str) -> int:
 @member_required(Role.ENGINEER)
 def cancel(request: LabRequest, pk: int) -> HttpResponse:
     """GET says what would be lost; POST cancels the plan."""
-    found = _own(request, pk)
+    plan = _own(request, pk)
     if request.method == "POST":
         try:
-            services.cancel_plan(found, actor=str(request.user))
-            messages.success(request, f"{found} is cancelled; what was measured stays.")
+            services.cancel_plan(plan, actor=str(request.user))
+            messages.success(request, f"{plan} is cancelled; what was measured stays.")
         except ExecutionError as error:
             messages.error(request, str(error))
-        return redirect("plan", found.pk)
-    return render(request, "plans/cancel.html", {"plan": found, "page": ExecutionPage(found)})
+        return redirect("plan", plan.pk)
+    return render(request, "plans/cancel.html", {"plan": plan, "page": ExecutionPage(plan)})
 
 
 def _own(request: HttpRequest, pk: int) -> Plan:
     lab: Any = getattr(request, "lab", None)
-    found: Plan = get_object_or_404(Plan.objects.whole(), pk=pk, study__lab=lab, is_from_report=False)
-    return found
+    plan: Plan = get_object_or_404(Plan.objects.whole(), pk=pk, study__lab=lab, is_from_report=False)
+    return plan
