@@ -25,7 +25,7 @@ with sync_playwright() as playwright:
 def ensure(step: Step) -> str | None:
     """Return the path of a Chromium in which the tests' driver has just opened a page, None where there is none."""
     path = os.environ.get("SPINDLE_CHROMIUM") or of_system() or of_playwright()
-    for package in machine.BROWSERS[:2]:
+    for package in machine.BROWSER_PACKAGES:
         if path is None and machine.install(package, step):
             path = of_system()
     if path is None and machine.is_root():  # Ubuntu's package of that name only points to a snap

@@ -20,7 +20,8 @@ MANAGERS = {
     "apk": ["apk", "add"],
 }
 # The same Chromium without a window to draw; where it is packaged, a new page costs a quarter of the processor time
-BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+BROWSER_PACKAGES = ("chromium-headless-shell", "chromium")
+BROWSERS = (*BROWSER_PACKAGES, "chromium-browser", "google-chrome")
 ATOMIC = {
     "apt-get": "libatomic1",
     "dnf": "libatomic",

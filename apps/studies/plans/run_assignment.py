@@ -119,14 +119,15 @@ def runs_of(
         begun = max(run.created_at, free_since.get(run.host_id, run.created_at))
         seconds[run.pk] = (place.read_in_at - begun).total_seconds()
         free_since[run.host_id] = place.read_in_at
+    every_run = [run for some in runs.values() for run in some]
     if host_id is None:
         in_study = {f"run__study_run__{name}": value for name, value in wanted.items()}
         samples = Sample.objects.filter(of_plan, **in_study)
     else:  # a few runs, of each step of a plan: PostgreSQL reads all samples for these joins until it has statistics
-        samples = Sample.objects.filter(run__in=[run for some in runs.values() for run in some])
+        samples = Sample.objects.filter(run__in=every_run)
     for run, point in _measured_points(samples, metrics):
         points[run].append(point)
-    facts = {run.pk: _facts(run, points[run.pk]) for some in runs.values() for run in some}
+    facts = {run.pk: _facts(run, points[run.pk]) for run in every_run}
     steps = PlannedRun.objects.filter(row__plan__study=study)
     if host_id is not None:
         steps = steps.filter(run__host=host_id)
